@@ -1,0 +1,1 @@
+"""Dagster wiring and the command line, on top of all layers."""

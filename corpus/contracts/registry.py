@@ -1,0 +1,24 @@
+"""All tables of the lake, by name."""
+
+from corpus.contracts import papers, sources, surveys, topics
+from corpus.contracts.contract import Contract
+
+CONTRACTS: dict[str, Contract] = {
+    contract.name: contract
+    for contract in (
+        sources.ARXIV_RECORDS,
+        sources.HARVESTS,
+        sources.REJECTED_RECORDS,
+        papers.PAPERS,
+        sources.HUMAN_OUTLINES,
+        sources.CITATIONS,
+        topics.TOPICS,
+        topics.TOPIC_POOL,
+        topics.EDITION_PAPERS,
+        surveys.OUTLINES,
+        surveys.DIGESTS,
+        surveys.SURVEY_SECTIONS,
+        surveys.SURVEY_SENTENCES,
+        surveys.SURVEYS,
+    )
+}

@@ -1,0 +1,121 @@
+"""Contracts of a survey's stages: outline, digests, sections, sentences, editions."""
+
+import dataframely as dy
+
+from corpus.contracts.contract import UTC, Contract
+
+
+class OutlineNode(dy.Schema):
+    topic = dy.String(primary_key=True, description="Topic key.")
+    edition = dy.String(primary_key=True, description="Edition id.")
+    number = dy.String(primary_key=True, description='Place in the tree: "2", "2.1".')
+    position = dy.Int32(description="Order of the node in the outline.", metadata={"unit": "from 1"})
+    level = dy.Int16(description="1 for sections, 2 for subsections.")
+    title = dy.String(description="Heading.")
+    description = dy.String(description="What the node is about.")
+    role = dy.String(description="introduction, body, open_problems or conclusion.")
+    queries = dy.List(dy.String(), description="Sub-queries of the node.")
+    memory = dy.List(dy.String(), description="Papers the sub-queries were made from (memory for sub-queries).")
+    patterns = dy.List(dy.String(), description="Human outlines that shaped the node.")
+    heading_origin = dy.String(description="Where the heading came from: a human outline, key phrases, or the method.")
+
+
+class DigestEntry(dy.Schema):
+    topic = dy.String(primary_key=True, description="Topic key.")
+    edition = dy.String(primary_key=True, description="Edition id.")
+    number = dy.String(primary_key=True, description="Node of the outline.")
+    paper_id = dy.String(primary_key=True, description="Paper retrieved for the node.")
+    rank = dy.Int32(description="Rank in the node after reranking.", metadata={"unit": "from 1"})
+    query = dy.String(description="Query that ranked it best.")
+    similarity = dy.Float64(description="Cosine similarity to that query.")
+    window = dy.String(description="Time window of the temporal-aware reranking, or unknown.")
+    citation_count = dy.Int64(description="Citing papers the topic may see.", metadata={"unit": "papers"})
+    is_home = dy.Bool(description="The node is the paper's best place: it is written there first.")
+
+
+class SurveySection(dy.Schema):
+    topic = dy.String(primary_key=True, description="Topic key.")
+    edition = dy.String(primary_key=True, description="Edition id.")
+    number = dy.String(primary_key=True, description='Number as printed: "2", "2.1".')
+    position = dy.Int32(description="Order in the survey.", metadata={"unit": "from 1"})
+    level = dy.Int16(description="1 for sections, 2 for subsections.")
+    title = dy.String(description="Heading.")
+    words = dy.Int64(description="Words of the section's own text, without its subsections.", metadata={"unit": "words"})
+    paper_ids = dy.List(dy.String(), description="Papers cited in the section's own text.")
+
+
+SPAN = dy.Struct(
+    {
+        "paper_id": dy.String(),
+        "source": dy.String(),
+        "passage_id": dy.String(nullable=True),
+        "start": dy.Int64(),
+        "end": dy.Int64(),
+        "page": dy.Int32(nullable=True),
+    }
+)
+
+
+class SurveySentence(dy.Schema):
+    topic = dy.String(primary_key=True, description="Topic key.")
+    edition = dy.String(primary_key=True, description="Edition id.")
+    number = dy.Int32(primary_key=True, description="Number in the survey.", metadata={"unit": "from 1"})
+    section = dy.String(description='Section as printed: "2.1".')
+    paragraph = dy.Int32(description="Paragraph in the section.", metadata={"unit": "from 1"})
+    place = dy.String(description="prose, list, table or caption.")
+    kind = dy.String(description="quoted, adapted, composed or written.")
+    text = dy.String(description="The sentence without citation tokens.")
+    cited_ids = dy.List(dy.String(), description="Papers cited by the sentence.")
+    spans = dy.List(SPAN, description="Where the words stand in the source (characters, end exclusive).", metadata={"unit": "characters from 0"})
+    edits = dy.List(
+        dy.Struct({"name": dy.String(), "start": dy.Int64(), "before": dy.String(), "after": dy.String()}),
+        description="Named, reversible edits that make the sentence from its span; start counts in the span.",
+    )
+    template = dy.String(nullable=True, description="Template of a composed sentence.")
+    rows = dy.List(
+        dy.Struct({"name": dy.String(), "value": dy.String(), "query": dy.String(nullable=True)}),
+        description="What a composed sentence states: name in the template, value, and the query that gives it.",
+    )
+
+
+class SurveyEdition(dy.Schema):
+    topic = dy.String(primary_key=True, description="Topic key.")
+    edition = dy.String(primary_key=True, description="Edition id: hash of definition, method, writer, parameters and inputs.")
+    title = dy.String(description="Topic title.")
+    method = dy.String(description="Method.")
+    writer = dy.String(description="Writer.")
+    parameters = dy.String(description="Parameters of method and writer, JSON.")
+    cutoff = dy.Date(description="Inclusive UTC day used.")
+    admitted_count = dy.Int64(description="Papers within the cutoff the topic may see.", metadata={"unit": "papers"})
+    pool_count = dy.Int64(description="Papers in the pool.", metadata={"unit": "papers"})
+    consulted_count = dy.Int64(description="Papers given to a writer operation.", metadata={"unit": "papers"})
+    cited_count = dy.Int64(description="Papers cited.", metadata={"unit": "papers"})
+    section_count = dy.Int32(description="Sections of level 1.", metadata={"unit": "sections"})
+    sentence_count = dy.Int32(description="Sentences.", metadata={"unit": "sentences"})
+    references = dy.List(dy.String(), description="Cited papers in order of first citation.")
+    manifest = dy.List(
+        dy.Struct({"table": dy.String(), "version": dy.Int64()}),
+        description="Versions of the tables that were read and written.",
+    )
+    corpus_hash = dy.String(description="Content hash of the corpus snapshot whose index was read.")
+    pool_hash = dy.String(description="Content hash of the pool.")
+    status = dy.String(description="complete or partial.")
+    failures = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason.")
+    paths = dy.Struct(
+        {"markdown": dy.String(), "html": dy.String(), "bibtex": dy.String()},
+        description="Files, relative to LITHOUSE_HOME.",
+    )
+    input_tokens = dy.Int64(description="Tokens sent to a model.", metadata={"unit": "tokens"})
+    output_tokens = dy.Int64(description="Tokens a model wrote.", metadata={"unit": "tokens"})
+    cached_tokens = dy.Int64(description="Tokens answered from the ledger.", metadata={"unit": "tokens"})
+    cost = dy.Float64(nullable=True, description="Cost; null where no price is known.", metadata={"unit": "US dollars"})
+    seconds = dy.Float64(description="Wall time of the stages.", metadata={"unit": "seconds"})
+    run_id = dy.String(nullable=True, description="Dagster run that wrote it.")
+    created_at = dy.Datetime(**UTC, description="When the edition was finished.")
+
+
+OUTLINES = Contract("outlines", OutlineNode, "node of an edition's outline", ("topic",))
+DIGESTS = Contract("digests", DigestEntry, "paper retrieved for a node of an edition's outline", ("topic",))
+SURVEY_SECTIONS = Contract("survey_sections", SurveySection, "section of an edition", ("topic",))
+SURVEY_SENTENCES = Contract("survey_sentences", SurveySentence, "sentence of an edition", ("topic",))
+SURVEYS = Contract("surveys", SurveyEdition, "edition of a survey; written last", ("topic",))

@@ -1,0 +1,212 @@
+"""Papers from records: field precedence over sources, clean values, dates and versions.
+
+Belongs here: `derive_paper`, which is pure, and `derive_papers`, which brings the `papers` table up to date with
+`arxiv_records`, rewriting only the months in which something changed. Not here: reading sources.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+
+from corpus.contracts.papers import PAPERS
+from corpus.hashing import row_hashes, text_hash
+from corpus.tables import Lake
+from ingestion.cleanup import clean_abstract, clean_authors, clean_categories, clean_title, is_withdrawn
+from ingestion.dates import first_version_date, parse_version_date, submission
+
+DERIVATION = "1"
+"""Raise it when the rules below change: every paper is then derived again."""
+
+_PRECEDENCE = ("arxiv", "oai", "snapshot", "mirror", "import")
+_ANNOUNCED = ("announced", "s2-publication")
+_NOT_CONTENT = ("paper_id", "id_month", "field_sources", "records_hash", "content_hash")
+
+
+@dataclass(frozen=True)
+class DerivedChange:
+    """What bringing `papers` up to date did."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    months: tuple[date, ...]
+    version: int | None
+    is_committed: bool
+
+
+def derive_papers(lake: Lake, months: Collection[date] | None = None) -> DerivedChange:
+    """Bring `papers` up to date with `arxiv_records` in one commit.
+
+    Args:
+        lake: the lake.
+        months: id months to look at, None for all.
+    """
+    records = lake.scan("arxiv_records")
+    papers = lake.scan("papers")
+    if months is not None:
+        records = records.filter(pl.col("id_month").is_in(list(months)))
+        papers = papers.filter(pl.col("id_month").is_in(list(months)))
+    wanted = _records_hashes(records)
+    held = papers.select("paper_id", "id_month", "records_hash", "content_hash").collect()
+    stale = wanted.join(held, on=["paper_id", "id_month", "records_hash"], how="anti")
+    gone = held.join(wanted, on="paper_id", how="anti")
+    touched = sorted(set(stale["id_month"]) | set(gone["id_month"]))
+    if not touched:
+        return DerivedChange((), (), (), (), lake.version("papers"), is_committed=False)
+    # Only stale papers are derived; the other rows of a touched month are kept as they are.
+    kept = (
+        papers.filter(pl.col("id_month").is_in(touched))
+        .join(stale.lazy(), on="paper_id", how="anti")
+        .join(gone.lazy(), on="paper_id", how="anti")
+        .collect()
+    )
+    source_rows = records.join(stale.lazy().select("paper_id"), on="paper_id", how="semi").collect()
+    fresh = _derive(source_rows, dict(zip(stale["paper_id"], stale["records_hash"], strict=True)))
+    commit = lake.replace("papers", pl.concat([kept, fresh]).sort("id_month", "paper_id"), {"id_month": touched})
+    before = held.select("paper_id", pl.col("content_hash").alias("before"))
+    told = fresh.select("paper_id", "content_hash").join(before, on="paper_id", how="left")
+    return DerivedChange(
+        added=tuple(told.filter(pl.col("before").is_null())["paper_id"]),
+        changed=tuple(told.filter(pl.col("before") != pl.col("content_hash"))["paper_id"]),
+        removed=tuple(gone["paper_id"]),
+        months=tuple(touched),
+        version=commit.version,
+        is_committed=True,
+    )
+
+
+def _records_hashes(records: pl.LazyFrame) -> pl.DataFrame:
+    grouped = (
+        records.select("paper_id", "id_month", "source", "content_hash")
+        .sort("paper_id", "source")
+        .group_by("paper_id", "id_month", maintain_order=True)
+        .agg(pl.concat_str("source", "content_hash", separator=" ").str.join(" ").alias("joined"))
+        .collect()
+    )
+    hashes = [text_hash(f"{DERIVATION} {joined}") for joined in grouped["joined"]]
+    return grouped.drop("joined").with_columns(pl.Series("records_hash", hashes, dtype=pl.String))
+
+
+def _derive(rows: pl.DataFrame, records_hashes: Mapping[str, str]) -> pl.DataFrame:
+    schema = PAPERS.polars_schema
+    derived = [derive_paper(group) for group in _groups(rows)]
+    frame = pl.DataFrame(
+        [{**paper, "records_hash": records_hashes[paper["paper_id"]], "content_hash": ""} for paper in derived],
+        schema=schema,
+    )
+    content = [c for c in schema if c not in _NOT_CONTENT]
+    return frame.with_columns(row_hashes(frame, content).alias("content_hash"))
+
+
+def _groups(rows: pl.DataFrame) -> Iterator[list[dict]]:
+    """Records of one paper at a time."""
+    group: list[dict] = []
+    for row in rows.sort("paper_id").iter_rows(named=True):
+        if group and group[0]["paper_id"] != row["paper_id"]:
+            yield group
+            group = []
+        group.append(row)
+    if group:
+        yield group
+
+
+def _rank(record: Mapping) -> tuple:
+    kind = record["source"].split(":", 1)[0]
+    known = _PRECEDENCE.index(kind) if kind in _PRECEDENCE else len(_PRECEDENCE)
+    return known, -record["harvested_at"].timestamp(), record["source"]
+
+
+def derive_paper(records: Sequence[Mapping]) -> dict:
+    """One row of `papers` (without its hashes) from all records of a paper.
+
+    Field by field, the first source that knows a value gives it: arXiv itself, then a snapshot, a mirror, an
+    import; among equals the one harvested last. An author's own abstract goes before a summary by the project.
+    A gap in all sources stays null.
+    """
+    records = sorted(records, key=_rank)
+    first = records[0]
+    origins: dict[str, str] = {}
+
+    def known(field: str, clean, rows: Sequence[Mapping] = records):
+        for record in rows:
+            value = clean(record[field])
+            if value:
+                origins[field] = record["source"]
+                return value, record
+        return None, None
+
+    title, _ = known("title", clean_title)
+    by_origin = sorted(records, key=lambda r: r["abstract_origin"] != "source")
+    abstract, abstract_record = known("abstract", clean_abstract, by_origin)
+    authors, _ = known("authors", lambda raw: (a := clean_authors(raw)) and (a.persons or a.groups) and a)
+    categories, _ = known("categories", clean_categories)
+    versions = _versions(records)
+    comments, _ = known("comments", clean_abstract)
+    evidence = is_withdrawn(comments, abstract)
+    dates = submission(
+        first_version=_first(first_version_date(r["versions"]) for r in records),
+        announced=_first(_day(r["update_date"]) for r in records if r["date_kind"] in _ANNOUNCED),
+        id_month=first["id_month"],
+    )
+    return {
+        "paper_id": first["paper_id"],
+        "id_month": first["id_month"],
+        "title": title or first["title"],
+        "abstract": abstract,
+        "abstract_origin": (abstract_record or first)["abstract_origin"],
+        "authors": list(authors.persons) if authors else None,
+        "collaborations": list(authors.groups) if authors else None,
+        "categories": list(categories) if categories else None,
+        "primary_category": categories[0] if categories else None,
+        "submitted_on": dates.submitted_on,
+        "submitted_latest": dates.submitted_latest,
+        "submitted_precision": dates.precision,
+        "updated_on": _updated_on(records, versions),
+        "latest_version": max((v["number"] for v in versions), default=None),
+        "versions": versions or None,
+        "is_withdrawn": evidence is not None,
+        "withdrawn_evidence": evidence,
+        "doi": known("doi", _stripped)[0],
+        "journal_ref": known("journal_ref", clean_title)[0],
+        "license": known("license", _stripped)[0],
+        "comments": comments,
+        "field_sources": [{"field": f, "source": s} for f, s in sorted(origins.items())],
+    }
+
+
+def _versions(records: Sequence[Mapping]) -> list[dict]:
+    """All versions any source knows, by number; a version named only by an id has no time."""
+    known: dict[int, dict] = {}
+    for record in records:
+        for version in record["versions"] or []:
+            match = re.fullmatch(r"v?([1-9]\d*)", (version["version"] or "").strip())
+            if match:
+                number = int(match.group(1))
+                created = parse_version_date(version["created"])
+                if number not in known or known[number]["created_at"] is None:
+                    known[number] = {"number": number, "created_at": created}
+        if record["version"] and record["version"] not in known:
+            known[record["version"]] = {"number": record["version"], "created_at": None}
+    return [known[number] for number in sorted(known)]
+
+
+def _updated_on(records: Sequence[Mapping], versions: Sequence[Mapping]) -> date | None:
+    if versions and versions[-1]["created_at"]:
+        return versions[-1]["created_at"].date()
+    return _first(_day(r["update_date"]) for r in records if r["date_kind"] in (None, "updated"))
+
+
+def _first(values):
+    return next((v for v in values if v is not None), None)
+
+
+def _day(text: str | None) -> date | None:
+    found = parse_version_date(text)
+    return found.date() if found else None
+
+
+def _stripped(text: str | None) -> str | None:
+    return (text or "").strip() or None

@@ -1,0 +1,1 @@
+"""Topic → pool → outline → digests → survey. Methods, writers and rendering; no Dagster."""

@@ -1,0 +1,76 @@
+"""Citation tokens in drafts: pandoc's `[@key; @key]` with the paper id as key, and nothing else.
+
+A token that names no paper shown to the writer is refused, never guessed; other text in brackets (`[0,1]`,
+`[3-5]`, links, code) is never touched. Foreign surveys, whose numbers must be resolved, are read elsewhere.
+Syntax: https://pandoc.org/MANUAL.html#citation-syntax
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from ingestion.errors import BadInput
+
+_PLAIN_KEY = re.compile(r"^[A-Za-z0-9_](?:[A-Za-z0-9_]|[:.#$%&+?<>~/-](?=[A-Za-z0-9_]))*$")
+_TOKEN = re.compile(r"\[(@(?:\{[^{}\]]+\}|[^\s\[\];{}]+)(?:; @(?:\{[^{}\]]+\}|[^\s\[\];{}]+))*)\]")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~^@\"'$!-])")
+_MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]*[^$\s\\])\$(?![\d$])")
+
+
+class UnknownCitation(BadInput):
+    """A token names a paper that was not shown to the writer."""
+
+
+def token(paper_ids: Sequence[str]) -> str:
+    """The token for papers in order, "" for none: `[@2005.11401; @hep-th/9901001]`."""
+    if not paper_ids:
+        return ""
+    return "[" + "; ".join("@" + _key(paper_id) for paper_id in paper_ids) + "]"
+
+
+def _key(paper_id: str) -> str:
+    if _PLAIN_KEY.match(paper_id):
+        return paper_id
+    if re.search(r"[{}\[\]\s]", paper_id):
+        raise BadInput("a citation key cannot hold braces, brackets or blanks", which=paper_id)
+    return "{" + paper_id + "}"
+
+
+def cited_keys(markdown: str) -> list[str]:
+    """Keys of all tokens in order of first citation."""
+    keys: dict[str, None] = {}
+    for match in _TOKEN.finditer(_without_code(markdown)):
+        for part in match.group(1).split("; "):
+            keys[part.removeprefix("@").removeprefix("{").removesuffix("}")] = None
+    return list(keys)
+
+
+def require_known(markdown: str, shown: Collection[str]) -> None:
+    """Refuse tokens that name papers outside `shown`.
+
+    Raises:
+        UnknownCitation: with the keys.
+    """
+    if unknown := [key for key in cited_keys(markdown) if key not in shown]:
+        raise UnknownCitation("a citation names a paper that was not shown", which=", ".join(unknown))
+
+
+def escape(text: str) -> str:
+    """Text taken from papers as literal pandoc Markdown: every `@`, bracket and mark escaped, math kept.
+
+    An even, tight pair of `$` is math and stays as written; any other `$` is a dollar.
+    """
+    parts, last = [], 0
+    for match in _MATH.finditer(text):
+        parts += [_escape_plain(text[last : match.start()]), match.group(0)]
+        last = match.end()
+    return "".join([*parts, _escape_plain(text[last:])])
+
+
+def _escape_plain(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\1", text)
+    # "1. x" or "+ x" at the start of a line would open a list.
+    return re.sub(r"^(\s*)(\d+|[+])([.)]?)(?=\s)", lambda m: f"{m[1]}{m[2]}\\{m[3]}" if m[3] else f"{m[1]}\\{m[2]}", text)
+
+
+def _without_code(markdown: str) -> str:
+    return re.sub(r"(`+)(?:.|\n)*?\1", "", re.sub(r"\\.", "", markdown))

@@ -1,0 +1,33 @@
+"""How a paper's authors are named in running text. Nobody is invented: a paper without authors has no name."""
+
+from generation.values import Paper
+
+_PARTICLES = {"van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le", "el", "al", "bin", "ter", "ten"}  # fmt: skip
+_SUFFIXES = {"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"}
+
+
+def surname(name: str) -> str:
+    """The surname of a name written in reading order, with its particles: "Laurens van der Maaten" → "van der Maaten"."""
+    if "," in name:
+        return name.split(",", 1)[0].strip()
+    parts = [p for p in name.split() if p.lower() not in _SUFFIXES] or name.split()
+    start = len(parts) - 1
+    while start > 1 and parts[start - 1].lower() in _PARTICLES:
+        start -= 1
+    return " ".join(parts[start:])
+
+
+def short_authors(paper: Paper) -> tuple[str, bool] | None:
+    """(how the authors are named, whether that is plural); None where no source names any.
+
+    One author: "Reiter"; two: "Kim and Lee"; more: "Lewis et al."; a group alone: its name.
+    """
+    persons, groups = paper.authors or (), paper.collaborations or ()
+    if not persons:
+        return (f"the {groups[0].removeprefix('The ').removeprefix('the ')}", False) if groups else None
+    names = [surname(p) for p in persons]
+    if len(names) == 1:
+        return names[0], False
+    if len(names) == 2:
+        return f"{names[0]} and {names[1]}", True
+    return f"{names[0]} et al.", True
