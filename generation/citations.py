@@ -12,7 +12,7 @@ from ingestion.errors import BadInput
 
 _PLAIN_KEY = re.compile(r"^[A-Za-z0-9_](?:[A-Za-z0-9_]|[:.#$%&+?<>~/-](?=[A-Za-z0-9_]))*$")
 _TOKEN = re.compile(r"\[(@(?:\{[^{}\]]+\}|[^\s\[\];{}]+)(?:; @(?:\{[^{}\]]+\}|[^\s\[\];{}]+))*)\]")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~^@\"'$!-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<|~^@$]|-(?=-)|(?<=-)-)")
 _MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]*[^$\s\\])\$(?![\d$])")
 
 
@@ -68,8 +68,9 @@ def escape(text: str) -> str:
 
 def _escape_plain(text: str) -> str:
     text = _SPECIAL.sub(r"\\\1", text)
-    # "1. x" or "+ x" at the start of a line would open a list.
-    return re.sub(r"^(\s*)(\d+|[+])([.)]?)(?=\s)", lambda m: f"{m[1]}{m[2]}\\{m[3]}" if m[3] else f"{m[1]}\\{m[2]}", text)
+    # "1. x", "+ x", "> x" or "# x" at the start of a line would open a list, a quotation or a heading.
+    text = re.sub(r"^(\s*)([>#+-])", r"\1\\\2", text)
+    return re.sub(r"^(\s*\d+)([.)])(?=\s)", r"\1\\\2", text)
 
 
 def _without_code(markdown: str) -> str:

@@ -1,4 +1,6 @@
-"""How a paper's authors are named in running text. Nobody is invented: a paper without authors has no name."""
+"""How authors and lists are put in running text. Nobody is invented: a paper without authors has no name."""
+
+from collections.abc import Sequence
 
 from generation.values import Paper
 
@@ -31,3 +33,10 @@ def short_authors(paper: Paper) -> tuple[str, bool] | None:
     if len(names) == 2:
         return f"{names[0]} and {names[1]}", True
     return f"{names[0]} et al.", True
+
+
+def listed(items: Sequence[str]) -> str:
+    """"a", "a and b", "a, b, and c"."""
+    if len(items) < 3:
+        return " and ".join(items)
+    return ", ".join(items[:-1]) + ", and " + items[-1]

@@ -1,7 +1,7 @@
 """The values that pass between the stages: papers, outlines, digests, sentences, surveys. No behaviour beyond views."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
@@ -185,11 +185,17 @@ Paragraph = tuple[Sentence, ...]
 
 @dataclass(frozen=True)
 class SectionDraft:
-    """The text of one node."""
+    """The text of one node.
+
+    Attributes:
+        number: as printed.
+        outline_number: the node's number in the outline; they differ where a node before it was left out.
+    """
 
     number: str
     title: str
     paragraphs: tuple[Paragraph, ...]
+    outline_number: str = ""
 
     @property
     def level(self) -> int:
@@ -219,11 +225,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Survey:
-    """A finished survey: drafts in reading order, and what failed on the way."""
+    """A finished survey: drafts in reading order, what failed on the way, and what was left out for a reason."""
 
     title: str
     sections: tuple[SectionDraft, ...]
-    failures: tuple[Failure, ...] = field(default=())
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[Failure, ...] = ()
 
     @property
     def references(self) -> tuple[str, ...]:

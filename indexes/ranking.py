@@ -29,11 +29,20 @@ def top(fetch: Callable[[int], list[Hit]], k: int) -> list[Hit]:
     Raises:
         BadInput: k is not at least 1.
     """
-    if k < 1:
-        raise BadInput("the number of results is less than 1", which=str(k), advice="Ask for at least one.")
+    require_count(k)
     limit = k + _MARGIN
     while True:
         hits = sorted(fetch(limit), key=lambda hit: (-hit.score, hit.paper_id))
         if len(hits) < limit or hits[-1].score < hits[k - 1].score:
             return hits[:k]
         limit *= _GROWTH
+
+
+def require_count(k: int) -> None:
+    """Refuse to look for less than one result.
+
+    Raises:
+        BadInput: k is not at least 1.
+    """
+    if k < 1:
+        raise BadInput("the number of results is less than 1", which=str(k), advice="Ask for at least one.")

@@ -31,7 +31,8 @@ TITLE_WEIGHT = 0.5
 
 On the benchmark references in pool30k, four topics, recall at 1,500 was .495 at .5, .483 at 1, .473 at 2;
 .481 with LanceDB's own multi-match (the better of the two columns), .494 with both in one column (whose
-precision at 60 was .34 instead of .39).
+precision at 60 was .34 instead of .39). The sum costs 130 ms at 254,515
+papers where multi-match costs 28.
 """
 
 
@@ -50,7 +51,7 @@ class TextTable(LanceTable):
         """Add or replace papers; `are_new` says that none of them is there yet, which is faster."""
         rows = frame.select(SCHEMA.names).to_arrow().cast(SCHEMA)
         if are_new:
-            self.table.add(rows)
+            self.add(rows)
         else:
             self.merge(rows)
 
@@ -85,7 +86,8 @@ class TextTable(LanceTable):
 
         def fetch(limit: int) -> list[Hit]:
             found = self.table.search(match).where(where, prefilter=True).select([KEY, "_score"]).limit(limit)
-            rows = found.to_arrow()
+            with self.reading():
+                rows = found.to_arrow()
             return [Hit(*row) for row in zip(rows[KEY].to_pylist(), rows["_score"].to_pylist(), strict=True)]
 
         return top(fetch, k)

@@ -46,6 +46,8 @@ def update(
 ) -> IndexUpdate:
     """`PaperIndex.update`; see there. Holds the keys of all papers in memory, and one batch of texts."""
     text.make()
+    text.see_latest()
+    vectors.see_latest()
     before = text.keys()
     doubled = before.filter(pl.col(KEY).is_duplicated())[KEY].unique().to_list()
     previous = record.read(folder)

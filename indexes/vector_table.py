@@ -39,7 +39,7 @@ class VectorTable(LanceTable):
         raise PermanentFailure(
             "the vectors were made by another embedder",
             which=f"stored: {self.identity or 'unknown'}; now: {identity}",
-            advice=f"Use the stored one, or remove the folder {self.folder / (self.name + '.lance')} and run "
+            advice=f"Use the stored one, or remove the folder {self.path} and run "
             "`lithouse index --all` to embed again.",
         )
 
@@ -70,16 +70,17 @@ class VectorTable(LanceTable):
         """
         if self.table is None:
             return 0
+        identity = self.identity
         held = self.keys()
         doubled = held.filter(pl.col(KEY).is_duplicated())
-        stale = pl.concat([held.join(texts, on=[KEY, "content_hash"], how="anti"), doubled])[KEY].unique().to_list()
+        # Vectors of nobody knows which embedder cannot be used, so they need not be carried on.
+        outdated = held if identity is None else held.join(texts, on=[KEY, "content_hash"], how="anti")
+        stale = pl.concat([outdated, doubled])[KEY].unique().to_list()
         kept = held.filter(~pl.col(KEY).is_in(stale))
         moved = texts.join(kept, on=KEY, how="semi").join(kept, on=[KEY, *STATE], how="anti")
-        identity = self.identity
-        if moved.height and identity:
-            for rows in self.rows(moved[KEY].to_list(), [KEY, VECTOR]):
-                states = pl.DataFrame(rows.select([KEY])).join(moved, on=KEY, how="left", maintain_order="left")
-                self.write(states, _matrix(rows), identity)
+        for rows in self.rows(moved[KEY].to_list(), [KEY, VECTOR]) if identity else ():
+            states = pl.DataFrame(rows.select([KEY])).join(moved, on=KEY, how="left", maintain_order="left")
+            self.write(states, _matrix(rows), identity)
         if stale:
             self.delete(stale)
         if stale or moved.height:
@@ -103,7 +104,8 @@ class VectorTable(LanceTable):
         def fetch(limit: int) -> list[Hit]:
             found = self.table.search(vector, vector_column_name=VECTOR).distance_type("cosine")
             found = found.bypass_vector_index().where(where, prefilter=True)
-            rows = found.select([KEY, "_distance"]).limit(limit).to_arrow()
+            with self.reading():
+                rows = found.select([KEY, "_distance"]).limit(limit).to_arrow()
             pairs = zip(rows[KEY].to_pylist(), rows["_distance"].to_pylist(), strict=True)
             return [Hit(paper_id, 1.0 - distance) for paper_id, distance in pairs]
 

@@ -1,7 +1,7 @@
 """Raw metadata fields → clean values; a gap stays a gap.
 
-Here: one function a field, and the evidence that a paper was withdrawn. Not here: reading sources; dates and ids;
-how text is cleaned (`ingestion.cleaning`, `ingestion.tex`) and names are split (`ingestion.authors`).
+Here: one function a field, and the evidence that a paper was withdrawn. Not here: reading sources; dates and
+ids; how text is cleaned (`ingestion.cleaning`, `ingestion.tex`) and names are split (`ingestion.authors`).
 """
 
 import re
@@ -18,23 +18,26 @@ _PAPER = (
     r"|contribution)"
 )
 _VERB = r"(?:withdraw(?:n|ed)?|withdrew|retracted)"
-_NOT_FROM_ELSEWHERE = r"(?!\s+from\s+(?!(?:the\s+)?(?:arxiv|publication|consideration)\b))(?!\s+(?:and\s+)?resubmi)"
+_NOT_FROM_ELSEWHERE = r"(?!\s+from\s+(?!(?:the\s+)?(?:arxiv|publication|consideration)\b))"
 _START = r"(?:^|(?<=[.;:,!?)\]])\s*|(?<=pages)\s+|(?<=page)\s+|(?<=figures)\s+|(?<=figure)\s+)"
-_PASSIVE = rf"(?:(?:has|have|had)\s+(?:now\s+|since\s+)?(?:been\s+)?|is\s+(?:now\s+|being\s+|hereby\s+)?|was\s+){_VERB}"
+_PASSIVE = (
+    r"(?:(?:has|have|had)\s+(?:now\s+|since\s+)?(?:been\s+)?|is\s+(?:now\s+|being\s+|hereby\s+)?|was\s+)"
+    rf"{_VERB}"
+)
 _BY_OWNER = r"(?:by\s+(?:the\s+|its\s+|all\s+)?(?:\w+\s+)?(?:authors?|arxiv|submitter|us|me)\b)"
 _THIS_PAPER = rf"\bthis\s+{_PAPER},?\s+{_PASSIVE}\b{_NOT_FROM_ELSEWHERE}"
 _BY_US = (
     r"\b(?:I|we|(?:the\s+)?authors?)\s+(?:(?:have|has|had|wish(?:es)?\s+to|would\s+like\s+to|want\s+to"
-    rf"|decided\s+to|need\s+to|hereby)\s+)*(?:withdr[ae]wn?|retract(?:ed)?)\s+this\s+{_PAPER}\b"
+    rf"|decided\s+to|prefer\s+to|need\s+to|hereby)\s+)*(?:withdr[ae]wn?|retract(?:ed)?)\s+this\s+{_PAPER}\b"
 )
 _REMOVED = rf"\bthis\s+{_PAPER}\s+(?:has\s+been|was)\s+removed\s+by\s+arxiv\b"
-_IN_ABSTRACT = re.compile(
-    rf"{_THIS_PAPER}|{_BY_US}|{_REMOVED}|{_START}the\s+{_PAPER}\s+{_PASSIVE}\s+{_BY_OWNER}", re.I
-)
+_THE_PAPER = rf"{_START}the\s+{_PAPER}\s+{_PASSIVE}\s+{_BY_OWNER}"
+_IN_ABSTRACT = re.compile(rf"{_THIS_PAPER}|{_BY_US}|{_REMOVED}|{_THE_PAPER}", re.I)
 _IN_COMMENTS = re.compile(
     rf"{_THIS_PAPER}|{_BY_US}|{_REMOVED}"
-    rf"|{_START}(?:(?:the|our)\s+)?{_PAPER}\s+(?:{_PASSIVE}|{_VERB})\b{_NOT_FROM_ELSEWHERE}"
-    rf"|{_START}(?:temporarily\s+)?withdrawn(?=\s*$|\s*[.!,;:()\[\]]"
+    rf"|(?:{_START}(?:(?:the|our)\s+)?|\b(?-i:The)\s+){_PAPER}\s+(?:{_PASSIVE}|{_VERB})\b{_NOT_FROM_ELSEWHERE}"
+    rf"|\bto\s+withdraw\s+(?:all\s+versions\s+of\s+)?(?:this|the|our)\s+{_PAPER}\b{_NOT_FROM_ELSEWHERE}"
+    rf"|{_START}(?:temporarily\s+)?withdrawn?(?=\s*$|\s*[.!,;:()\[\]]"
     r"|\s+(?:by|due|because|since|as|for|pending|until|temporarily|owing|after|on|in\s+favou?r)\b)",
     re.I,
 )
@@ -55,8 +58,8 @@ def clean_abstract(text: str | None) -> str | None:
 def clean_categories(text: str | None) -> tuple[str, ...]:
     """arXiv categories in order (the first is the primary one), each once.
 
-    Separators are blanks, commas and semicolons. MSC and ACM classes, which some sources append, and words between
-    them are no categories: only names of an archive, with or without a subject class, are kept.
+    Separators are blanks, commas and semicolons. MSC and ACM classes, which some sources append, and words
+    between them are no categories: only names of an archive, with or without a subject class, are kept.
     """
     if is_gap(text):
         return ()
@@ -67,9 +70,9 @@ def clean_categories(text: str | None) -> tuple[str, ...]:
 def is_withdrawn(comments: str | None, abstract: str | None) -> str | None:
     """The sentence that says this paper was withdrawn (comments first), None if none does.
 
-    Papers about withdrawn papers or drugs do not count, nor a withdrawal of earlier versions or from a journal: the
-    sentence must speak of this paper. In abstracts "this paper" must be said; in comments "Withdrawn due to …" is
-    enough.
+    Papers about withdrawn papers or drugs do not count, nor does withdrawal of an earlier version or from a
+    journal: the sentence must speak of this paper. In abstracts it must say "this paper"; in comments
+    "Withdrawn due to …" is enough.
     """
     for text, pattern in ((comments, _IN_COMMENTS), (abstract, _IN_ABSTRACT)):
         # Most records mention nothing of the kind; cleaning them first would be the dear part.
@@ -82,6 +85,6 @@ def is_withdrawn(comments: str | None, abstract: str | None) -> str | None:
 
 
 def _sentence(text: str, start: int, end: int) -> str:
-    begin = max((m.end() for m in _SENTENCE_END.finditer(text, 0, start + 1) if m.end() <= start + 1), default=0)
+    begin = max((m.end() for m in _SENTENCE_END.finditer(text, 0, start + 1)), default=0)
     stop = _SENTENCE_END.search(text, end)
     return text[begin : stop.end() if stop else len(text)].strip()[:_MAX_EVIDENCE]

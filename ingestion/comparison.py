@@ -17,13 +17,11 @@ def title_key(title: str) -> str:
 
 
 def author_key(name: str) -> str:
-    """The same for a name: composed or not, any hyphen, "Ødegård" as "Odegard"; other letters still differ."""
+    """The same for a name: composed or not, any hyphen, "Ødegård" as "Odegard"; other letters differ."""
     return _key(name)
 
 
 def _key(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_PLAIN)
     # Only Latin accents go: the vowel signs of other scripts tell words apart.
-    return "".join(
-        c for c in letters if c.isalnum() or (unicodedata.category(c)[0] == "M" and not "\u0300" <= c <= "\u036f")
-    )
+    return "".join(c for c in letters if c.isalnum() or (unicodedata.category(c)[0] == "M" and c > "\u036f"))

@@ -87,7 +87,7 @@ def arxiv_key(archive: str, month: str, dot: str, number: str, version: str | No
     """The key of the parts of an arXiv id: `month` is YYMM, `dot` "." or "", `version` digits or None.
 
     Raises:
-        UnreadableId: the archive is unknown or missing, or the digits fit no form (`text` is for the message).
+        UnreadableId: the archive is unknown or missing, or the digits fit no form; it shows `text`.
         ImpossibleId: well formed, but outside of what arXiv issued.
     """
     if archive and archive not in ARCHIVES:

@@ -3,9 +3,10 @@ r"""TeX in running text → Unicode; math stays as written.
 Here: what TeX markup in titles, abstracts and names becomes. Not here: HTML, blanks and characters
 (`ingestion.cleaning`); setting math.
 
-Decisions: a macro we do not know is kept, never deleted. `--` and `---` become dashes, except before a word as in
-`--option`. ``…'' and `…' become quotation marks, only in pairs. `~` is a tie (a blank), except where people mean
-"about" (after a blank: "~3%"), a range ("5~10") or an address. `\href{u}{t}` becomes "t (u)", `\footnote{x}` "(x)".
+Decisions: a macro we do not know is kept, never deleted. `--` and `---` become dashes, except before a word
+as in `--option`. ``…'' and `…' become quotation marks, only in pairs. `~` is a tie (a blank), except where
+people mean "about" (after a blank: "~3%"), a range ("5~10") or an address. `\href{u}{t}` becomes "t (u)" and
+`\footnote{x}` "(x)".
 Accents are read by pylatexenc, one macro at a time and cached: of the two decoders tried, latexcodec leaves
 `\'{\i}`, `\'{w}` and braces in place, and both are too slow for whole texts.
 """
@@ -32,8 +33,8 @@ _ACCENT = re.compile(
 )
 _LETTERS = {
     "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
-    "AA": "Å", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "ng": "ŋ",
-    "NG": "Ŋ", "S": "§", "P": "¶", "copyright": "©", "pounds": "£", "ldots": "…", "dots": "…",
+    "AA": "Å", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
+    "ng": "ŋ", "NG": "Ŋ", "S": "§", "P": "¶", "copyright": "©", "pounds": "£", "ldots": "…", "dots": "…",
     "textellipsis": "…", "textdegree": "°", "textregistered": "®", "texttrademark": "™", "textendash": "–",
     "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“",
     "textquotedblright": "”", "textasciitilde": "~", "textunderscore": "_", "xspace": "", "LaTeX": "LaTeX",
@@ -47,19 +48,19 @@ _FONT = re.compile(
     r"\\(?:emph|text(?:bf|it|sc|tt|rm|sf|sl|up|md|normal|superscript|subscript|color\{[^{}]*\})?|mbox|hbox"
     r"|u?line|underline|uline|url|path|footnotesize|small)\s*\{([^{}]*)\}"
 )
-_SWITCH = re.compile(r"\{\\(?:it|em|bf|sc|tt|rm|sl|sf|itshape|bfseries|scshape|ttfamily)(?![A-Za-z])\s*([^{}]*)\}")
+_SWITCH = re.compile(r"\{\\(?:it|em|bf|sc|tt|rm|sl|sf|itshape|scshape|bfseries)(?![A-Za-z])\s*([^{}]*)\}")
 _LINK = re.compile(r"\\href\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _FOOTNOTE = re.compile(r"\s*\\footnote\s*\{([^{}]*)\}")
 _ESCAPE = re.compile(r"\\([%&_#${}])|\\([ ,;:]|\\(?!\w))|\\([-!/])|\\([~^])\{\}|\\([~^])(?=[\d\s])")
 _ADDRESS = r"https?://[^\s{}]+"
-_TIE = re.compile(rf"{_ADDRESS}|(?<=[^\s(\[{{/~=<>\\-])(?<!\d(?=~\d))~+(?=[^\s~])|(?<=[^\s~])~+(?=$|\s)")
+_TIE = re.compile(rf"{_ADDRESS}|(?<=[^\s(\[{{/~=<>\\-])~+(?=[^\s~])|(?<=[^\s~])~+(?=$|\s)")
 _DASH = re.compile(rf"{_ADDRESS}|(?<![-<!])(---?)(?![->])")
 _QUOTES = re.compile(r"(?<!`)``(?![`\s])|(?<!')''(?!')")
 _SINGLE = re.compile(r"(?<![\w`])`([^`'\s](?:[^`'\n]*[^`'\s])?)'(?![\w'])")
 
 
 def tex_to_text(text: str) -> str:
-    """One paragraph with its TeX markup turned into Unicode; `$…$`, `\\(…\\)` and environments kept as written."""
+    """One paragraph with its TeX turned into Unicode; `$…$`, `\\(…\\)` and environments kept as written."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -74,7 +75,7 @@ def tex_to_text(text: str) -> str:
     if "\\" in text:
         text = _macros(text)
     if "~" in text:
-        text = _TIE.sub(lambda m: m[0] if m[0][0] == "h" else " ", text)
+        text = _TIE.sub(_tie, text)
     if "--" in text:
         text = _DASH.sub(_dash, text)
     if "`" in text:
@@ -123,6 +124,14 @@ def _link(match: re.Match[str]) -> str:
 def _escape(match: re.Match[str]) -> str:
     literal, blank, _nothing, empty, loose = match.groups()
     return literal or empty or loose or (" " if blank else "")
+
+
+def _tie(match: re.Match[str]) -> str:
+    if match[0][0] != "~":
+        return match[0]
+    before, after = match.string[: match.start()][-2:], match.string[match.end() : match.end() + 1]
+    is_amount = before[-1:].isdigit() or (before[-1:] in ("%", "°") and before[:1].isdigit())
+    return match[0] if is_amount and after.isdigit() else " "
 
 
 def _dash(match: re.Match[str]) -> str:

@@ -101,6 +101,7 @@ class SurveyEdition(dy.Schema):
     pool_hash = dy.String(description="Content hash of the pool.")
     status = dy.String(description="complete or partial.")
     failures = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason.")
+    notes = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="What was left out on purpose, with the reason.")
     paths = dy.Struct(
         {"markdown": dy.String(), "html": dy.String(), "bibtex": dy.String()},
         description="Files, relative to LITHOUSE_HOME.",

@@ -13,7 +13,7 @@ from generation.values import Edit, Paper, Sentence
 
 _OPENING = re.compile(
     r"^(?:(?:however|moreover|furthermore|therefore|thus|hence|additionally|finally|besides|specifically|in particular|"
-    r"in addition|notably|importantly|consequently|nevertheless|nonetheless|overall|in summary|in short|here|lastly|"
+    r"in addition|subsequently|ultimately|empirically|recently|to the best of our knowledge|to our knowledge|notably|importantly|consequently|nevertheless|nonetheless|overall|in summary|in short|here|lastly|"
     r"to this end|to that end|for this purpose|in response|accordingly|first|firstly|second|secondly|third|thirdly|"
     r"more specifically|concretely|remarkably|interestingly|surprisingly|crucially|as a result|"
     r"in (?:this|our|the present) (?:paper|work|article|study|survey|review|research|thesis|report|letter)|"
@@ -109,6 +109,7 @@ def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> boo
         return True
     match = _WE.search(body)
     if not match:
+        _name_the_authors(text, start, paper, edits)
         return not re.search(r"\b(?:our|us|ours)\b", body, re.IGNORECASE)
     at = start + match.start()
     if re.search(r"\b(?:our|us|ours)\b", text[start:at], re.IGNORECASE):
@@ -126,6 +127,14 @@ def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> boo
         return False
     edits.append(Edit("name the authors", at, match.group(0) + verb.group(0), subject + verb.group(1) + third))
     return True
+
+
+def _name_the_authors(text: str, start: int, paper: Paper, edits: list[Edit]) -> None:
+    """"The authors" are somebody where the sentence stands alone; one author would need another verb, so stays."""
+    name, is_plural = short_authors(paper) or ("", False)
+    match = re.compile(r"\b[Tt]he authors\b").search(text, start)
+    if match and is_plural:
+        edits.append(Edit("name the authors", match.start(), match.group(0), name))
 
 
 _VERBS = {

@@ -34,6 +34,10 @@ _DANGLING = re.compile(
     r"question|questions|issue|issues|answer|training|retriever|generator|reader))\b(?! of [A-Z])",
     re.IGNORECASE,
 )
+_EARLY_POINTER = re.compile(
+    r"^(?:[^\s.]+\s+){0,6}(?:(?:this|these|those|such|the (?:proposed|resulting|aforementioned|same|above)) (?!as\b|that\b)[a-z]|next steps)",
+    re.IGNORECASE,
+)
 _THIS_PAPER = re.compile(r"^(?:this|the present|our) (?:paper|work|article|study|survey|review|thesis|report)\b", re.IGNORECASE)
 _REFERS_ELSEWHERE = re.compile(
     r"https?:|www\.|github|huggingface|\barxiv\b|project page|\bcode (?:is|are|and|will|can)\b|\bavailable (?:at|on|from|here)\b|"
@@ -132,12 +136,24 @@ def usable(paper: Paper) -> list[SourceSentence]:
         if not stands_alone(sentence):
             continue
         span = Span(paper.paper_id, start, end)
-        found.append(SourceSentence(span, sentence, move(sentence), start / max(len(text), 1)))
+        found.append(SourceSentence(span, sentence, move(sentence, _own_name(paper)), start / max(len(text), 1)))
     return found
 
 
-def move(sentence: str) -> MoveName:
-    """What a sentence does, by its cues; background where there are none."""
+def _own_name(paper: Paper) -> str | None:
+    """The name a paper gives its contribution: what stands before the colon of its title, if it looks like a name."""
+    head, colon, _ = paper.title.partition(":")
+    return head.strip() if colon and len(head.split()) <= 2 and any(c.isupper() for c in head[1:]) else None
+
+
+def move(sentence: str, own_name: str | None = None) -> MoveName:
+    """What a sentence does, by its cues; background where there are none.
+
+    Args:
+        own_name: name of the paper's contribution: a sentence that begins with it says what it is or does.
+    """
+    if own_name and sentence.startswith(own_name) and not _MOVES[1][1].search(sentence):
+        return "method"
     if _THIS_PAPER.match(sentence) or re.search(r"\bwe (?:propose|introduce|present|develop)\b", sentence, re.IGNORECASE):
         return "method"
     return next((name for name, pattern in _MOVES if pattern.search(sentence)), "background")
@@ -149,6 +165,8 @@ def stands_alone(sentence: str) -> bool:
     if not MIN_WORDS <= len(words) <= MAX_WORDS or not sentence.endswith((".", ".”", '."')):
         return False
     if _MARKUP.search(sentence) or _REFERS_ELSEWHERE.search(sentence) or not _balanced(sentence):
+        return False
+    if not _THIS_PAPER.match(sentence) and _EARLY_POINTER.match(sentence):
         return False
     if not (sentence[0].isupper() or sentence[0].isdigit()):
         return False

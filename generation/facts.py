@@ -1,0 +1,134 @@
+"""What composed sentences may state: values with the SQL over the lake that gives them.
+
+`$edition` in a query stands for the edition's id, which is known only when the survey is stored.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from generation.library import Library
+from generation.naming import listed
+from generation.values import DigestEntry, OutlineNode, SectionDraft, StatedRow, Survey
+
+EDITION = "$edition"
+UNKNOWN = "?"
+"""Value of a fact that is known only when all sections are written."""
+
+
+def scope_facts(library: Library) -> list[StatedRow]:
+    """Topic, cutoff, and the flow admitted → pool → cited; what is cited is restated when it is known."""
+    view, topic = library.view, library.topic
+    withdrawn = "" if view.has_withdrawn else " AND NOT is_withdrawn"
+    hidden = view.hidden_ids()
+    excluded = f" AND paper_id NOT IN ({_texts(hidden)})" if hidden else ""
+    admitted = f"SELECT count(*) FROM papers WHERE submitted_latest <= DATE '{view.cutoff}'{withdrawn}{excluded}"  # noqa: S608
+    of_pool = f"FROM topic_pool WHERE topic = '{topic.key}'"
+    return [
+        StatedRow("topic_title", topic.title),
+        StatedRow("cutoff", view.cutoff.isoformat()),
+        StatedRow("admitted_count", _number(library.admitted_count), admitted),
+        StatedRow("pool_count", _number(len(library.pool)), f"SELECT count(*) {of_pool}"),
+        *_closing_names(),
+    ]
+
+
+def _closing_names() -> list[StatedRow]:
+    """Facts that are known only when all sections are written, with a value that `restate` replaces."""
+    names = ("cited_count", "summary_count", "body_count", "largest_section", "largest_count", "first_year", "last_year",
+             "most_cited_id", "most_title", "most_citations")  # fmt: skip
+    return [StatedRow(name, UNKNOWN) for name in names]
+
+
+def body_facts(library: Library, node: OutlineNode, parts: Sequence[OutlineNode], own: Sequence[DigestEntry]) -> list[StatedRow]:
+    """What a section with subsections may say of the papers whose home it is."""
+    key = library.topic.key
+    numbers = _texts([p.number for p in parts])
+    home = f"FROM digests WHERE topic = '{key}' AND edition = '{EDITION}' AND is_home AND number IN ({numbers})"
+    papers = f"{home.replace('FROM digests', 'FROM digests JOIN papers USING (paper_id)')}"
+    years = [library.paper(e.paper_id).year for e in own]
+    facts = [
+        StatedRow("section_papers", _number(len({e.paper_id for e in own})), f"SELECT count(DISTINCT paper_id) {home}"),
+        StatedRow("first_year", str(min(years, default="")), f"SELECT min(year(submitted_latest)) {papers}"),
+        StatedRow("last_year", str(max(years, default="")), f"SELECT max(year(submitted_latest)) {papers}"),
+        StatedRow("parts", listed([p.title for p in parts])),
+    ]
+    most = min(own, key=lambda e: (-e.citation_count, e.paper_id), default=None)
+    if most and most.citation_count >= 2:
+        facts += [
+            StatedRow("most_cited_id", most.paper_id),
+            StatedRow("most_title", library.paper(most.paper_id).title),
+            StatedRow("most_citations", _number(most.citation_count), f"SELECT max(citation_count) {home}"),
+        ]
+    return facts
+
+
+def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineNode]) -> dict[str, StatedRow]:
+    """Facts of the finished survey, for introduction and conclusion."""
+    key = library.topic.key
+    cited = [library.paper(p) for p in survey.references if p != UNKNOWN]
+    of_cited = f"FROM edition_papers WHERE topic = '{key}' AND edition = '{EDITION}' AND is_cited"
+    joined = of_cited.replace("FROM edition_papers", "FROM edition_papers JOIN papers USING (paper_id)")
+    tops = [s for s in survey.sections if s.level == 1]
+    sizes = {s.title: _papers_below(survey, s.number) for s in tops if nodes[s.outline_number].role == "body"}
+    largest = min(sizes, key=lambda t: (-len(sizes[t]), t), default="")
+    below = next((s.number for s in tops if s.title == largest), "")
+    sections = f"FROM survey_sections WHERE topic = '{key}' AND edition = '{EDITION}'"
+    bodies = _texts([s.number for s in tops if s.title in sizes])
+    most = min(cited, key=lambda p: (-p.citation_count, p.paper_id), default=None)
+    facts = [
+        StatedRow("cited_count", _number(len(cited)), f"SELECT count(*) {of_cited}"),
+        StatedRow("body_count", str(len(sizes)), f"SELECT count(*) {sections} AND level = 1 AND number IN ({bodies})"),
+        StatedRow("largest_section", largest),
+        StatedRow(
+            "largest_count",
+            _number(len(sizes.get(largest, ()))),
+            f"SELECT count(DISTINCT p) FROM (SELECT unnest(paper_ids) AS p {sections} "
+            f"AND (number = '{below}' OR starts_with(number, '{below}.')))",
+        ),
+        StatedRow("first_year", str(min((p.year for p in cited), default="")), f"SELECT min(year(submitted_latest)) {joined}"),
+        StatedRow("last_year", str(max((p.year for p in cited), default="")), f"SELECT max(year(submitted_latest)) {joined}"),
+    ]
+    if summaries := sum(p.abstract_origin != "source" for p in cited):
+        query = f"SELECT count(*) {joined} AND abstract_origin <> 'source'"
+        facts.append(StatedRow("summary_count", _number(summaries), query))
+    if most and most.citation_count >= 2:
+        facts += [
+            StatedRow("most_cited_id", most.paper_id),
+            StatedRow("most_title", most.title),
+            StatedRow(
+                "most_citations",
+                _number(most.citation_count),
+                f"SELECT citation_count FROM topic_pool WHERE topic = '{key}' AND paper_id = '{most.paper_id}'",
+            ),
+        ]
+    return {fact.name: fact for fact in facts}
+
+
+def restate(section: SectionDraft, facts: Mapping[str, StatedRow]) -> SectionDraft:
+    """The section with its unknown values (UNKNOWN) given; a sentence whose value stays unknown is dropped."""
+
+    def known(sentence):
+        if not any(row.value == UNKNOWN for row in sentence.rows):
+            return sentence
+        rows = tuple(facts.get(row.name, row) if row.value == UNKNOWN else row for row in sentence.rows)
+        if any(row.value == UNKNOWN for row in rows):
+            return None
+        cited = tuple(facts["most_cited_id"].value if c == UNKNOWN else c for c in sentence.cited_ids)
+        text = sentence.template.format(**{row.name: row.value for row in rows})
+        return replace(sentence, text=text, rows=rows, cited_ids=cited)
+
+    paragraphs = tuple(tuple(k for s in p if (k := known(s)) is not None) for p in section.paragraphs)
+    return replace(section, paragraphs=tuple(p for p in paragraphs if p))
+
+
+def _papers_below(survey: Survey, number: str) -> set[str]:
+    return {p for s in survey.sections if s.number == number or s.number.startswith(number + ".") for p in s.cited_ids}
+
+
+def _number(value: int) -> str:
+    return f"{value:,}"
+
+
+def _texts(values: Sequence[str]) -> str:
+    return ", ".join("'" + v.replace("'", "''") + "'" for v in values)
+

@@ -1,0 +1,386 @@
+"""SurveyForge: outline after human examples, memory-bound retrieval, temporal-aware reranking, parallel drafting.
+
+Source: SurveyForge (ACL 2025), sections 3.1 and 3.2. Where the paper and the public code differ the paper is
+followed: TRE works on each sub-query (the code: on a subsection's union), shares are rounded so that they sum to K.
+The public code hands every section the papers of another one (one list shared by all); here values are keyed by node.
+"""
+
+import asyncio
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from generation.facts import body_facts, closing_facts, restate, scope_facts
+from generation.library import Library
+from generation.reranking import Candidate, Rounding, rerank
+from generation.topics import Topic
+from generation.values import (
+    DigestEntry,
+    Digests,
+    Failure,
+    Outline,
+    OutlineNode,
+    Pattern,
+    SectionDraft,
+    Survey,
+)
+from generation.writing import (
+    DraftRequest,
+    Evidence,
+    MergeRequest,
+    OutlineRequest,
+    RefineRequest,
+    SectionPlan,
+    SubsectionsRequest,
+    Writer,
+)
+from ingestion.errors import LithouseError
+
+
+@dataclass(frozen=True)
+class SurveyForgeOptions:
+    """Parameters of the method.
+
+    Attributes:
+        section_count: body sections; 0 chooses by the size of the pool and the human patterns.
+        subsection_count: subsections of a section at most.
+        chunk_size: papers in one rough outline (the paper: about 30,000 tokens of abstracts).
+        patterns_near, patterns_per_chunk: human outlines to draw from, and drawn for each chunk.
+        patterns_merge_near, patterns_merge: nearest outlines, and how many of their most recent guide the merge.
+        memory_size: papers shown when sub-queries are made (MS).
+        retrieved_per_query: papers retrieved for one sub-query (MR).
+        kept_per_query: K of the temporal-aware reranking.
+        rounding: of its shares.
+        anchor_year: first year of its windows.
+        seed: of the samples.
+    """
+
+    section_count: int = 0
+    subsection_count: int = 4
+    chunk_size: int = 110
+    patterns_near: int = 20
+    patterns_per_chunk: int = 5
+    patterns_merge_near: int = 10
+    patterns_merge: int = 5
+    memory_size: int = 50
+    retrieved_per_query: int = 100
+    kept_per_query: int = 60
+    rounding: Rounding = "largest_remainder"
+    anchor_year: int = 2012
+    seed: int = 0
+
+
+_MOST_SECTIONS = 7
+_LEAST_SECTIONS = 3
+_PAPERS_PER_SECTION = 6
+_INTRODUCTION_PAPERS = 40
+_OPEN_PROBLEM_PAPERS = 400
+
+
+@dataclass(frozen=True)
+class SurveyForge:
+    """The method; `options` are part of an edition's parameters."""
+
+    options: SurveyForgeOptions = SurveyForgeOptions()
+
+    @property
+    def name(self) -> str:
+        return "surveyforge"
+
+    version = "1"
+
+    def patterns(self, library: Library) -> list[Pattern]:
+        """The human outlines the method draws from; their content is an input of the edition."""
+        return library.human_outlines(self.options.patterns_near)
+
+    async def outline(self, topic: Topic, library: Library, writer: Writer) -> Outline:
+        """Rough outlines of chunks of the pool, merged, then divided into subsections with sub-queries."""
+        rng = random.Random(f"{self.options.seed} {topic.key}")  # noqa: S311 - a sample, not a secret
+        near = self.patterns(library)
+        evidence = {p: _evidence(library, p) for p in library.vectors(library.pool)[0]}
+        count = self._section_count(len(evidence), near)
+        chunks = _chunks(list(evidence), self.options.chunk_size)
+        drawn = _draw(near, len(chunks), self.options.patterns_per_chunk, rng)
+        library.consult("outline", evidence, "retrieved for the topic")
+        rough = await asyncio.gather(
+            *(
+                writer.outline(OutlineRequest(topic.title, tuple(evidence[p] for p in chunk), tuple(shown), count))
+                for chunk, shown in zip(chunks, drawn, strict=True)
+            )
+        )
+        recent = sorted(near[: self.options.patterns_merge_near], key=_newest_first)[: self.options.patterns_merge]
+        examples = tuple(dict.fromkeys([*recent, *(p for shown in drawn for p in shown)]))
+        sections = await writer.merge(MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED))
+        used = tuple(p.outline_id for p in examples)
+        nodes = [OutlineNode("1", "Introduction", f"What {topic.title} is about", "introduction")]
+        taken = [*_RESERVED, *(s.title for s in sections)]
+        for i, section in enumerate(sections, start=2):
+            nodes.append(_node(str(i), section, section.paper_ids, used))
+            parts = await self._subsections(topic, section, library, writer, examples, taken, evidence, rng)
+            taken += [part.title for part, _ in parts]
+            nodes += [_node(f"{i}.{j}", part, memory, used) for j, (part, memory) in enumerate(parts, start=1)]
+        last = len(sections) + 2
+        nodes.append(OutlineNode(str(last), "Open Problems", "What the papers state as unsolved", "open_problems"))
+        nodes.append(OutlineNode(str(last + 1), "Conclusion", "What the survey holds", "conclusion"))
+        return Outline(tuple(nodes))
+
+    async def _subsections(
+        self, topic, section: SectionPlan, library: Library, writer, examples, taken, evidence, rng
+    ) -> list[tuple[SectionPlan, tuple[str, ...]]]:
+        """MS: retrieve a memory for the section's bullets, sample it, and let the writer divide it."""
+        bullets = section.queries
+        each = max(1, self.options.memory_size // len(bullets)) * 5
+        within = section.paper_ids or None
+        found: dict[str, None] = {}
+        for bullet in bullets:
+            for hit in library.search(f"{topic.title}: {bullet}", each, within):
+                if "survey" not in library.paper(hit.paper_id).title.lower():
+                    found[hit.paper_id] = None
+        memory = list(found)
+        if len(memory) > self.options.memory_size:
+            memory = sorted(rng.sample(memory, self.options.memory_size), key=memory.index)
+        library.consult("subsections", memory, f"memory for the sub-queries of “{section.title}”")
+        most = self.options.subsection_count
+        request = SubsectionsRequest(
+            topic.title, section, tuple(evidence[p] for p in memory), examples, most, tuple(taken)
+        )
+        parts = await writer.subsections(request)
+        return [(part, tuple(memory)) for part in parts]
+
+    def _section_count(self, papers: int, patterns: Sequence[Pattern]) -> int:
+        if self.options.section_count:
+            return self.options.section_count
+        by_size = papers // _PAPERS_PER_SECTION
+        if patterns:
+            # Human surveys frame their body by an introduction and a conclusion.
+            sizes = sorted(max(len(p.sections) - 2, _LEAST_SECTIONS) for p in patterns)
+            by_size = min(by_size, max(sizes[len(sizes) // 2], _LEAST_SECTIONS + 1))
+        return max(_LEAST_SECTIONS, min(by_size, _MOST_SECTIONS))
+
+    async def digests(self, topic: Topic, outline: Outline, library: Library, writer: Writer) -> Digests:
+        """MR and TRE: for each sub-query of a leaf, papers of the topic's memory, reranked by time and citations."""
+        leaves = [n for n in outline.leaves() if n.role == "body"]
+        entries = [e for leaf in leaves for e in self._retrieve(leaf, library)]
+        best: dict[str, DigestEntry] = {}
+        for entry in entries:
+            if entry.paper_id not in best or entry.similarity > best[entry.paper_id].similarity:
+                best[entry.paper_id] = entry
+        return Digests(tuple(replace(e, is_home=best[e.paper_id].number == e.number) for e in entries))
+
+    def _retrieve(self, node: OutlineNode, library: Library) -> list[DigestEntry]:
+        best: dict[str, DigestEntry] = {}
+        for sub_query in node.queries or (node.description or node.title,):
+            query = f"{node.title} {sub_query}"
+            hits = library.search(query, self.options.retrieved_per_query)
+            similarity = {h.paper_id: h.similarity for h in hits}
+            candidates = [_candidate(library, h.paper_id) for h in hits]
+            kept = rerank(
+                candidates,
+                self.options.kept_per_query,
+                rounding=self.options.rounding,
+                anchor_year=self.options.anchor_year,
+            )
+            for item in kept:
+                score = similarity[item.paper_id]
+                if item.paper_id not in best or score > best[item.paper_id].similarity:
+                    paper = library.paper(item.paper_id)
+                    best[item.paper_id] = DigestEntry(
+                        node.number, item.paper_id, 0, query, score, item.window, paper.citation_count, False
+                    )
+        ordered = sorted(best.values(), key=lambda e: (-e.similarity, e.paper_id))
+        return [replace(e, rank=rank) for rank, e in enumerate(ordered, start=1)]
+
+    async def survey(self, topic: Topic, outline: Outline, digests: Digests, library: Library, writer: Writer) -> Survey:
+        """Leaves drafted in parallel, refined beside their neighbours (even, then odd), then framed."""
+        headings = tuple((n.number, n.title, n.role) for n in outline.nodes)
+        failures: list[Failure] = []
+        notes: list[Failure] = []
+        requests: dict[str, DraftRequest] = {}
+        for node in outline.leaves():
+            if node.role != "body":
+                continue
+            evidence = tuple(_evidence(library, e.paper_id, e) for e in digests.of(node.number))
+            if len(evidence) < 1:
+                notes.append(Failure(f"{node.number} {node.title}", "no evidence was retrieved, so no text was asked for"))
+                continue
+            home = sum(e.is_home for e in evidence)
+            requests[node.number] = DraftRequest(
+                topic.title, node.number, node.title, node.description, "body", evidence,
+                outline=headings, most_papers=_papers_for(home),
+            )  # fmt: skip
+            library.consult("draft", (e.paper.paper_id for e in evidence), f"evidence for “{node.title}”")
+        drafts = await _drafted(writer, requests, failures)
+        drafts = await _refined(writer, requests, drafts)
+        drafts = await _without_repeats(writer, requests, drafts)
+        frame = self._frame(topic, outline, digests, library, headings, drafts)
+        library.consult("draft", (e.paper.paper_id for r in frame.values() for e in r.evidence), "framing the survey")
+        drafts |= await _drafted(writer, frame, failures)
+        drafts = await _without_repeats(writer, {**requests, **frame}, drafts)
+        survey, left_out = _assembled(topic, outline, drafts)
+        notes += left_out
+        facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
+        sections = tuple(restate(section, facts) for section in survey.sections)
+        return Survey(topic.title, sections, tuple(failures), tuple(notes))
+
+    def _frame(self, topic, outline: Outline, digests: Digests, library: Library, headings, drafts) -> dict[str, DraftRequest]:
+        """Requests for the nodes around the leaves: introduction, section leads, open problems, conclusion."""
+        requests = {}
+        parents = {n.parent for n in outline.nodes}
+        cited = list(dict.fromkeys(p for d in drafts.values() for p in d.cited_ids))
+        for node in outline.nodes:
+            if node.role == "body" and node.number in parents:
+                parts = [n for n in outline.children(node.number) if drafts.get(n.number)]
+                own = [e for part in parts for e in digests.of(part.number) if e.is_home]
+                ids, facts = [e.paper_id for e in own], body_facts(library, node, parts, own)
+            elif node.role == "introduction":
+                ids = sorted(library.pool, key=lambda p: -library.paper(p).citation_count)[:10]
+                ids = list(dict.fromkeys([*library.pool[:_INTRODUCTION_PAPERS], *ids]))
+                facts = scope_facts(library)
+            elif node.role == "open_problems":
+                ids, facts = list(dict.fromkeys([*cited, *library.pool[:_OPEN_PROBLEM_PAPERS]])), ()
+            elif node.role == "conclusion":
+                ids, facts = cited, scope_facts(library)
+            else:
+                continue
+            requests[node.number] = DraftRequest(
+                topic.title, node.number, node.title, node.description, node.role,
+                tuple(_evidence(library, p) for p in ids), tuple(facts), headings,
+            )  # fmt: skip
+        return requests
+
+
+_RESERVED = ("Introduction", "Open Problems", "Conclusion")
+
+
+def _papers_for(home: int) -> int:
+    """Papers a leaf cites: all of a small group, a growing share of a large one, so that sections differ as fields do."""
+    return min(16, home) if home <= 8 else min(16, round(8 + 0.2 * (home - 8)))
+
+
+async def _drafted(writer: Writer, requests: dict[str, DraftRequest], failures: list[Failure]) -> dict[str, SectionDraft]:
+    """All drafts at once; one that fails is a failure with its reason, not a missing section."""
+    results = await asyncio.gather(*(writer.draft(r) for r in requests.values()), return_exceptions=True)
+    drafts = {}
+    for number, result in zip(requests, results, strict=True):
+        if isinstance(result, LithouseError):
+            failures.append(Failure(f"{number} {requests[number].title}", result.message))
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            drafts[number] = result
+    return drafts
+
+
+async def _refined(writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]) -> dict[str, SectionDraft]:
+    """Even leaves first, then odd ones, each beside its neighbours as they stand by then."""
+    order = list(drafts)
+    current = dict(drafts)
+    for parity in (0, 1):
+        turn = order[parity::2]
+        asked = []
+        for number in turn:
+            at = order.index(number)
+            beside = [order[i] for i in (at - 1, at + 1) if 0 <= i < len(order)]
+            asked.append(RefineRequest(current[number], tuple(current[n] for n in beside), requests[number]))
+        current.update(zip(turn, await asyncio.gather(*(writer.refine(r) for r in asked)), strict=True))
+    return current
+
+
+async def _without_repeats(
+    writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
+) -> dict[str, SectionDraft]:
+    """Sections far apart may say the same; the later one is refined beside the earlier ones until none does."""
+    current = dict(drafts)
+    done: list[str] = []
+    for number in drafts:
+        earlier = {s.text: n for n in done for s in current[n].sentences()}
+        hits = sorted({earlier[s.text] for s in current[number].sentences() if s.text in earlier})
+        if hits:
+            beside = tuple(current[n] for n in hits)
+            current[number] = await writer.refine(RefineRequest(current[number], beside, requests[number]))
+            current[number] = _drop(current[number], set(earlier))
+        done.append(number)
+    return current
+
+
+def _drop(draft: SectionDraft, texts: set[str]) -> SectionDraft:
+    paragraphs = tuple(tuple(s for s in p if s.text not in texts) for p in draft.paragraphs)
+    return replace(draft, paragraphs=tuple(p for p in paragraphs if p))
+
+
+def _assembled(topic: Topic, outline: Outline, drafts: dict[str, SectionDraft]) -> tuple[Survey, list[Failure]]:
+    """Sections in outline order, renumbered without gaps; a node without text is left out and told."""
+    sections: list[SectionDraft] = []
+    left_out = []
+    top, sub = 0, 0
+    for node in outline.nodes:
+        draft = drafts.get(node.number)
+        has_text = draft is not None and any(draft.sentences())
+        parts = [n for n in outline.children(node.number) if n.number in drafts]
+        if not has_text and not parts:
+            left_out.append(Failure(f"{node.number} {node.title}", _why_empty(node)))
+            continue
+        if node.level == 1:
+            top, sub = top + 1, 0
+        else:
+            sub += 1
+        number = str(top) if node.level == 1 else f"{top}.{sub}"
+        sections.append(SectionDraft(number, node.title, draft.paragraphs if draft else (), node.number))
+    return Survey(topic.title, tuple(sections)), left_out
+
+
+def _why_empty(node: OutlineNode) -> str:
+    if node.role == "open_problems":
+        return "fewer than five papers state an open problem in a sentence that stands alone"
+    return "no sentence of its evidence stands alone"
+
+
+def _node(number: str, plan: SectionPlan, memory: Sequence[str], patterns: tuple[str, ...]) -> OutlineNode:
+    return OutlineNode(
+        number, plan.title, plan.description, "body", plan.queries, tuple(memory),
+        tuple(dict.fromkeys([*plan.patterns, *patterns])), plan.origin,
+    )  # fmt: skip
+
+
+def _chunks(items: list[str], size: int) -> list[list[str]]:
+    """Chunks of equal size, as few as hold all."""
+    count = max(1, math.ceil(len(items) / size))
+    return [items[i * len(items) // count : (i + 1) * len(items) // count] for i in range(count)]
+
+
+def _draw(near: Sequence[Pattern], chunks: int, each: int, rng: random.Random) -> list[list[Pattern]]:
+    """Patterns for each chunk, drawn without reuse until all were used once."""
+    drawn, deck = [], []
+    for _ in range(chunks):
+        hand: list[Pattern] = []
+        while len(hand) < min(each, len(near)):
+            if not deck:
+                deck = rng.sample(list(near), len(near))
+            card = deck.pop()
+            if card not in hand:
+                hand.append(card)
+        drawn.append(hand)
+    return drawn
+
+
+def _newest_first(pattern: Pattern) -> tuple:
+    day = pattern.submitted_latest
+    return (-(day.toordinal() if day else 0), pattern.outline_id)
+
+
+def _candidate(library: Library, paper_id: str) -> Candidate:
+    paper = library.paper(paper_id)
+    # A month is no day, but it lies in one window: only works without any date would be undated.
+    return Candidate(paper_id, paper.submitted_latest, paper.citation_count)
+
+
+def _evidence(library: Library, paper_id: str, entry: DigestEntry | None = None) -> Evidence:
+    names, matrix = library.vectors([paper_id])
+    paper = library.paper(paper_id)
+    return Evidence(
+        paper,
+        matrix[0] if names else None,
+        entry.is_home if entry else True,
+        entry.similarity if entry else paper.similarity,
+    )

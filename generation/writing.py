@@ -1,0 +1,129 @@
+"""The writer: the language operations methods need, as requests and replies. No method, no model, no table.
+
+Two writers stand behind this protocol: the extractive one, embedded and deterministic, and one that asks a model.
+An operation gets everything it may use in its request; what it was not shown it cannot cite.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from generation.values import Paper, Pattern, Role, SectionDraft, StatedRow
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A paper as shown to a writer.
+
+    Attributes:
+        vector: unit vector of title and abstract; None where it has none.
+        is_home: the paper's best place is the node being written.
+        similarity: cosine to the query that found it.
+    """
+
+    paper: Paper
+    vector: np.ndarray | None
+    is_home: bool = True
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True)
+class SectionPlan:
+    """A planned heading: what it is about, and the papers that made it.
+
+    Attributes:
+        queries: what to search for under it.
+        patterns: ids of human outlines that shaped it.
+        origin: where the heading came from.
+    """
+
+    title: str
+    description: str
+    queries: tuple[str, ...]
+    paper_ids: tuple[str, ...]
+    patterns: tuple[str, ...] = ()
+    origin: str = "key phrases"
+
+
+@dataclass(frozen=True)
+class OutlineRequest:
+    """A rough outline of one chunk of papers, after the example of human outlines."""
+
+    topic: str
+    evidence: tuple[Evidence, ...]
+    patterns: tuple[Pattern, ...]
+    section_count: int
+
+
+@dataclass(frozen=True)
+class MergeRequest:
+    """One outline from several rough ones.
+
+    Attributes:
+        evidence: all papers of the rough outlines, by id.
+        taken: headings that stand elsewhere and must not come again.
+    """
+
+    topic: str
+    rough: tuple[tuple[SectionPlan, ...], ...]
+    evidence: Mapping[str, Evidence]
+    patterns: tuple[Pattern, ...]
+    section_count: int
+    taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SubsectionsRequest:
+    """Subsections of one section, each with sub-queries made from the memory shown (MS)."""
+
+    topic: str
+    section: SectionPlan
+    memory: tuple[Evidence, ...]
+    patterns: tuple[Pattern, ...]
+    most: int
+    taken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DraftRequest:
+    """The text of one node.
+
+    Attributes:
+        facts: what composed sentences may state, by name.
+        outline: (number, title, role) of all nodes, in reading order.
+        most_papers: papers the text may cite.
+    """
+
+    topic: str
+    number: str
+    title: str
+    description: str
+    role: Role
+    evidence: tuple[Evidence, ...]
+    facts: tuple[StatedRow, ...] = ()
+    outline: tuple[tuple[str, str, Role], ...] = ()
+    most_papers: int = 12
+
+
+@dataclass(frozen=True)
+class RefineRequest:
+    """A draft to be improved beside its neighbours as they stand, from the evidence it was written from."""
+
+    draft: SectionDraft
+    neighbours: tuple[SectionDraft, ...]
+    request: DraftRequest
+
+
+class Writer(Protocol):
+    """The operations SurveyForge's method asks for; further methods add theirs."""
+
+    name: str
+    version: str
+
+    async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]: ...
+    async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]: ...
+    async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]: ...
+    async def draft(self, request: DraftRequest) -> SectionDraft: ...
+    async def refine(self, request: RefineRequest) -> SectionDraft: ...
