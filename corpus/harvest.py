@@ -253,7 +253,8 @@ def _one_per_paper(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
     ).sort("paper_id", "_newest", "_order")
     best = order.unique("paper_id", keep="last", maintain_order=True)
     doubled = order.join(best.select("_order"), on="_order", how="anti").join(
-        best.select("paper_id", pl.col("source_line").alias("_line"), pl.col("source_file").alias("_file")), on="paper_id"
+        best.select("paper_id", pl.col("source_line").alias("_line"), pl.col("source_file").alias("_file")),
+        on="paper_id",
     )
     refusals = [
         Refusal(

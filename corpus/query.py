@@ -109,13 +109,16 @@ def gate(sql: str) -> None:
     except duckdb.Error as error:
         raise QueryRefused("the SQL cannot be parsed", which=_one_line(error)) from error
     if not statements:
-        raise QueryRefused("there is no statement to run", advice='Give one SELECT, e.g. "SELECT count(*) FROM papers".')
+        raise QueryRefused(
+            "there is no statement to run", advice='Give one SELECT, e.g. "SELECT count(*) FROM papers".'
+        )
     if len(statements) > 1:
         raise QueryRefused("exactly one statement is run", which=f"{len(statements)} were given")
     kind = statements[0].type
     if kind != duckdb.StatementType.SELECT:
         raise QueryRefused(
-            "only SELECT is run: the lake is changed by refresh, import and survey alone", which=f"{kind.name} statement"
+            "only SELECT is run: the lake is changed by refresh, import and survey alone",
+            which=f"{kind.name} statement",
         )
 
 

@@ -208,7 +208,9 @@ def check(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
     expected, columns = contract.polars_schema, contract.schema.columns()
 
     def refuse(what: str, which: str) -> ContractBreach:
-        return ContractBreach(f"{what} in a frame for table {contract.name}", which=which, advice="Nothing was written.")
+        return ContractBreach(
+            f"{what} in a frame for table {contract.name}", which=which, advice="Nothing was written."
+        )
 
     if extra := [c for c in frame.columns if c not in expected]:
         raise refuse("columns the contract does not know", ", ".join(extra))

@@ -66,8 +66,10 @@ class View:
 
     def citation_counts(self, hidden: Collection[str] | None = None) -> pl.LazyFrame:
         """paper_id, citation_count: visible papers that cite it."""
-        return self.edges(hidden).group_by(pl.col("cited_id").alias("paper_id")).agg(
-            pl.len().cast(pl.Int64).alias("citation_count")
+        return (
+            self.edges(hidden)
+            .group_by(pl.col("cited_id").alias("paper_id"))
+            .agg(pl.len().cast(pl.Int64).alias("citation_count"))
         )
 
     def outlines(self, hidden: Collection[str] | None = None) -> pl.DataFrame:
@@ -100,9 +102,7 @@ class View:
         wanted = rows["paper_id"].drop_nulls().unique()
         by_id = held.filter(pl.col("paper_id").is_in(wanted.to_list())).drop("key").collect()
         named = rows.filter(pl.col("paper_id").is_not_null()).join(by_id, on="paper_id", how="left")
-        month_ends = pl.Series(
-            [_month_end(paper_id) for paper_id in named["paper_id"]], dtype=pl.Date
-        )
+        month_ends = pl.Series([_month_end(paper_id) for paper_id in named["paper_id"]], dtype=pl.Date)
         named = named.with_columns(
             pl.col("submitted_latest").fill_null(month_ends), pl.coalesce("held_title", "title").alias("title")
         ).drop("held_title")

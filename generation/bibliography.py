@@ -26,7 +26,9 @@ def _entry(paper: Paper) -> str:
     identity = parse_paper_id(paper.paper_id)
     fields = {
         "title": "{" + tex(paper.title) + "}",
-        "author": " and ".join([*("{" + tex(g) + "}" for g in paper.collaborations or ()), *map(_name, paper.authors or ())]),
+        "author": " and ".join(
+            [*("{" + tex(g) + "}" for g in paper.collaborations or ()), *map(_name, paper.authors or ())]
+        ),
         "year": str(paper.year),
         "date": _date(paper),
         "journal": tex(paper.journal_ref or ""),

@@ -39,7 +39,9 @@ def _closing_names() -> list[StatedRow]:
     return [StatedRow(name, UNKNOWN) for name in names]
 
 
-def body_facts(library: Library, node: OutlineNode, parts: Sequence[OutlineNode], own: Sequence[DigestEntry]) -> list[StatedRow]:
+def body_facts(
+    library: Library, node: OutlineNode, parts: Sequence[OutlineNode], own: Sequence[DigestEntry]
+) -> list[StatedRow]:
     """What a section with subsections may say of the papers whose home it is."""
     key = library.topic.key
     numbers = _texts([p.number for p in parts])
@@ -85,8 +87,12 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
             f"SELECT count(DISTINCT p) FROM (SELECT unnest(paper_ids) AS p {sections} "
             f"AND (number = '{below}' OR starts_with(number, '{below}.')))",
         ),
-        StatedRow("first_year", str(min((p.year for p in cited), default="")), f"SELECT min(year(submitted_latest)) {joined}"),
-        StatedRow("last_year", str(max((p.year for p in cited), default="")), f"SELECT max(year(submitted_latest)) {joined}"),
+        StatedRow(
+            "first_year", str(min((p.year for p in cited), default="")), f"SELECT min(year(submitted_latest)) {joined}"
+        ),
+        StatedRow(
+            "last_year", str(max((p.year for p in cited), default="")), f"SELECT max(year(submitted_latest)) {joined}"
+        ),
     ]
     if summaries := sum(p.abstract_origin != "source" for p in cited):
         query = f"SELECT count(*) {joined} AND abstract_origin <> 'source'"
@@ -131,4 +137,3 @@ def _number(value: int) -> str:
 
 def _texts(values: Sequence[str]) -> str:
     return ", ".join("'" + v.replace("'", "''") + "'" for v in values)
-

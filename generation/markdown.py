@@ -22,7 +22,10 @@ def markdown(survey: Survey, *, with_anchors: bool = False) -> str:
     number = 0
     for section in survey.sections:
         mark = "#" * (section.level + 1)
-        lines += [f"{mark} {section.number}{'.' if section.level == 1 else ''} {escape(section.title)} {{#sec-{section.number.replace('.', '-')}}}", ""]
+        lines += [
+            f"{mark} {section.number}{'.' if section.level == 1 else ''} {escape(section.title)} {{#sec-{section.number.replace('.', '-')}}}",
+            "",
+        ]
         for paragraph in section.paragraphs:
             printed = []
             for sentence in paragraph:

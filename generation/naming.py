@@ -36,7 +36,7 @@ def short_authors(paper: Paper) -> tuple[str, bool] | None:
 
 
 def listed(items: Sequence[str]) -> str:
-    """"a", "a and b", "a, b, and c"."""
+    """ "a", "a and b", "a, b, and c"."""
     if len(items) < 3:
         return " and ".join(items)
     return ", ".join(items[:-1]) + ", and " + items[-1]

@@ -51,7 +51,11 @@ def page(survey: Survey, papers: list[Paper], facts: PageFacts) -> str:
     headings = [(s.number, s.title, s.level) for s in survey.sections]
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True)
     return environment.get_template("page.html").render(
-        title=survey.title, body=body, headings=headings, facts=facts, styles=(_TEMPLATES / "page.css").read_text("utf-8")
+        title=survey.title,
+        body=body,
+        headings=headings,
+        facts=facts,
+        styles=(_TEMPLATES / "page.css").read_text("utf-8"),
     )
 
 
@@ -78,7 +82,24 @@ def _rendered(text: str, references: str) -> str:
             raise RenderingFailed("pandoc could not render the page", which=str(error)[:300]) from error
     if missing := re.search(r'class="[^"]*citeproc-not-found[^"]*"[^>]*data-reference-id="([^"]+)"', html):
         raise RenderingFailed("a citation has no entry in the bibliography", which=missing.group(1))
-    return nh3.clean(html, tags=_TAGS | _MATHML, attributes=_ATTRIBUTES, url_schemes={"https", "http"}, link_rel="noopener")
+    return nh3.clean(
+        html, tags=_TAGS | _MATHML, attributes=_ATTRIBUTES, url_schemes={"https", "http"}, link_rel="noopener"
+    )
 
 
-_MATHML = {"math", "mi", "mn", "mo", "mrow", "msup", "msub", "msubsup", "mfrac", "msqrt", "mtext", "mover", "munder", "semantics"}
+_MATHML = {
+    "math",
+    "mi",
+    "mn",
+    "mo",
+    "mrow",
+    "msup",
+    "msub",
+    "msubsup",
+    "mfrac",
+    "msqrt",
+    "mtext",
+    "mover",
+    "munder",
+    "semantics",
+}

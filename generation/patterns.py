@@ -34,7 +34,9 @@ def nearest_patterns(
         return []
     vectors = embed([texts[i] for i in chosen])
     scores = vectors @ embed([query])[0]
-    order = sorted(zip(chosen, scores, strict=True), key=lambda pair: (-round(float(pair[1]), 6), rows[pair[0]]["outline_id"]))
+    order = sorted(
+        zip(chosen, scores, strict=True), key=lambda pair: (-round(float(pair[1]), 6), rows[pair[0]]["outline_id"])
+    )
     return [
         Pattern(
             rows[i]["outline_id"],

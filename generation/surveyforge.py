@@ -191,7 +191,9 @@ class SurveyForge:
         ordered = sorted(best.values(), key=lambda e: (-e.similarity, e.paper_id))
         return [replace(e, rank=rank) for rank, e in enumerate(ordered, start=1)]
 
-    async def survey(self, topic: Topic, outline: Outline, digests: Digests, library: Library, writer: Writer) -> Survey:
+    async def survey(
+        self, topic: Topic, outline: Outline, digests: Digests, library: Library, writer: Writer
+    ) -> Survey:
         """Leaves drafted in parallel, refined beside their neighbours (even, then odd), then framed."""
         headings = tuple((n.number, n.title, n.role) for n in outline.nodes)
         failures: list[Failure] = []
@@ -202,7 +204,9 @@ class SurveyForge:
                 continue
             evidence = tuple(_evidence(library, e.paper_id, e) for e in digests.of(node.number))
             if len(evidence) < 1:
-                notes.append(Failure(f"{node.number} {node.title}", "no evidence was retrieved, so no text was asked for"))
+                notes.append(
+                    Failure(f"{node.number} {node.title}", "no evidence was retrieved, so no text was asked for")
+                )
                 continue
             home = sum(e.is_home for e in evidence)
             requests[node.number] = DraftRequest(
@@ -223,7 +227,9 @@ class SurveyForge:
         sections = tuple(restate(section, facts) for section in survey.sections)
         return Survey(topic.title, sections, tuple(failures), tuple(notes))
 
-    def _frame(self, topic, outline: Outline, digests: Digests, library: Library, headings, drafts) -> dict[str, DraftRequest]:
+    def _frame(
+        self, topic, outline: Outline, digests: Digests, library: Library, headings, drafts
+    ) -> dict[str, DraftRequest]:
         """Requests for the nodes around the leaves: introduction, section leads, open problems, conclusion."""
         requests = {}
         parents = {n.parent for n in outline.nodes}
@@ -255,10 +261,12 @@ _RESERVED = ("Introduction", "Open Problems", "Conclusion")
 
 def _papers_for(home: int) -> int:
     """Papers a leaf cites: all of a small group, a growing share of a large one, so that sections differ as fields do."""
-    return min(16, home) if home <= 8 else min(16, round(8 + 0.2 * (home - 8)))
+    return home if home <= 7 else min(13, round(7 + 0.15 * (home - 7)))
 
 
-async def _drafted(writer: Writer, requests: dict[str, DraftRequest], failures: list[Failure]) -> dict[str, SectionDraft]:
+async def _drafted(
+    writer: Writer, requests: dict[str, DraftRequest], failures: list[Failure]
+) -> dict[str, SectionDraft]:
     """All drafts at once; one that fails is a failure with its reason, not a missing section."""
     results = await asyncio.gather(*(writer.draft(r) for r in requests.values()), return_exceptions=True)
     drafts = {}
@@ -272,7 +280,9 @@ async def _drafted(writer: Writer, requests: dict[str, DraftRequest], failures: 
     return drafts
 
 
-async def _refined(writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]) -> dict[str, SectionDraft]:
+async def _refined(
+    writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
+) -> dict[str, SectionDraft]:
     """Even leaves first, then odd ones, each beside its neighbours as they stand by then."""
     order = list(drafts)
     current = dict(drafts)

@@ -66,9 +66,7 @@ def open_mirror(folder: Path) -> Mirror:
             "a mirror has both metadata.jsonl and metadata.jsonl.gz", which=str(folder), advice="Remove one of them."
         )
     if not metadata:
-        raise NotFound(
-            "a mirror needs metadata.jsonl, metadata.jsonl.gz or metadata*.parquet", which=str(folder)
-        )
+        raise NotFound("a mirror needs metadata.jsonl, metadata.jsonl.gz or metadata*.parquet", which=str(folder))
     return Mirror(
         folder, _abstract_origin(folder), tuple(metadata), _side(folder, "citations"), _side(folder, "outlines")
     )

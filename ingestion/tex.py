@@ -35,22 +35,25 @@ _LETTERS = {
     "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å",
     "AA": "Å", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
     "ng": "ŋ", "NG": "Ŋ", "S": "§", "P": "¶", "copyright": "©", "pounds": "£", "ldots": "…", "dots": "…",
-    "textellipsis": "…", "textdegree": "°", "textregistered": "®", "texttrademark": "™", "textendash": "–",
-    "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“",
-    "textquotedblright": "”", "textasciitilde": "~", "textunderscore": "_", "xspace": "", "LaTeX": "LaTeX",
-    "TeX": "TeX",
+    "textellipsis": "…", "textdegree": "°", "deg": "°", "textregistered": "®", "texttrademark": "™",
+    "textendash": "–", "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘",
+    "textquotedblleft": "“", "textquotedblright": "”", "textasciitilde": "~", "textunderscore": "_",
+    "xspace": "", "LaTeX": "LaTeX", "TeX": "TeX",
 }  # fmt: skip
 _LETTER = re.compile(
     rf"(?P<open>\{{)?\\(?P<name>{'|'.join(sorted(_LETTERS, key=len, reverse=True))})(?![A-Za-z])"
     r"(?:\{\}|(?(open)[ ]*\}|[ ]*))"
 )
+_ARGUMENT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # one level of braces inside; deeper ones open from the inside out
 _FONT = re.compile(
     r"\\(?:emph|text(?:bf|it|sc|tt|rm|sf|sl|up|md|normal|superscript|subscript|color\{[^{}]*\})?|mbox|hbox"
-    r"|u?line|underline|uline|url|path|footnotesize|small)\s*\{([^{}]*)\}"
+    rf"|u?line|underline|uline|ul|url|path|footnotesize|small)\s*{_ARGUMENT}"
 )
-_SWITCH = re.compile(r"\{\\(?:it|em|bf|sc|tt|rm|sl|sf|itshape|scshape|bfseries)(?![A-Za-z])\s*([^{}]*)\}")
-_LINK = re.compile(r"\\href\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
-_FOOTNOTE = re.compile(r"\s*\\footnote\s*\{([^{}]*)\}")
+_SWITCH = re.compile(
+    r"\{\\(?:it|em|bf|sc|tt|rm|sl|sf|itshape|scshape|bfseries)(?![A-Za-z])\s*((?:[^{}]|\{[^{}]*\})*)\}"
+)
+_LINK = re.compile(rf"\\href\s*\{{([^{{}}]*)\}}\s*{_ARGUMENT}")
+_FOOTNOTE = re.compile(rf"\s*\\footnote\s*{_ARGUMENT}")
 _ESCAPE = re.compile(r"\\([%&_#${}])|\\([ ,;:]|\\(?!\w))|\\([-!/])|\\([~^])\{\}|\\([~^])(?=[\d\s])")
 _ADDRESS = r"https?://[^\s{}]+"
 _TIE = re.compile(rf"{_ADDRESS}|(?<=[^\s(\[{{/~=<>\\-])~+(?=[^\s~])|(?<=[^\s~])~+(?=$|\s)")

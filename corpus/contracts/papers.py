@@ -11,12 +11,18 @@ class Paper(dy.Schema):
     title = dy.String(description="Title, cleaned.")
     abstract = dy.String(nullable=True, description="Abstract, cleaned; null where no source has one.")
     abstract_origin = dy.String(description="source, or summary by the project.")
-    authors = dy.List(dy.String(), nullable=True, description="Persons in order; null where no source names any author.")
-    collaborations = dy.List(dy.String(), nullable=True, description="Groups among the authors; null where no source names any author.")
+    authors = dy.List(
+        dy.String(), nullable=True, description="Persons in order; null where no source names any author."
+    )
+    collaborations = dy.List(
+        dy.String(), nullable=True, description="Groups among the authors; null where no source names any author."
+    )
     categories = dy.List(dy.String(), nullable=True, description="arXiv categories, primary first; null where unknown.")
     primary_category = dy.String(nullable=True, description="First category.")
     submitted_on = dy.Date(nullable=True, description="Day of the first version (UTC); null unless known.")
-    submitted_latest = dy.Date(description="Latest day on which the first version can have been submitted; compared with cutoffs.")
+    submitted_latest = dy.Date(
+        description="Latest day on which the first version can have been submitted; compared with cutoffs."
+    )
     submitted_precision = dy.String(description="day, announced or month: what submitted_latest rests on.")
     updated_on = dy.Date(nullable=True, description="Day of the newest version known (UTC).")
     latest_version = dy.Int32(nullable=True, description="Newest version known; null where no source numbers versions.")

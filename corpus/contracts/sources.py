@@ -8,7 +8,9 @@ from corpus.contracts.contract import UTC, Contract
 class ArxivRecord(dy.Schema):
     source = dy.String(primary_key=True, description="Source that said it, e.g. mirror:FOLDER.")
     paper_id = dy.String(primary_key=True, description="Canonical id without version.")
-    id_month = dy.Date(description="First day of the month in the id; of the date for other ids. Partition key, never a date.")
+    id_month = dy.Date(
+        description="First day of the month in the id; of the date for other ids. Partition key, never a date."
+    )
     source_id = dy.String(description="The id as the source wrote it.")
     version = dy.Int32(nullable=True, description="Version named by the source's id, null where it names none.")
     title = dy.String(description="Title as the source wrote it.")
@@ -43,15 +45,25 @@ class Harvest(dy.Schema):
     months = dy.List(dy.Date(), description="Id months seen.")
     watermark = dy.Date(nullable=True, description="Newest submitted_latest seen.")
     have_count = dy.Int64(description="Records read and kept.", metadata={"unit": "records"})
-    expected_count = dy.Int64(nullable=True, description="Records the source says it has; null where it does not say.", metadata={"unit": "records"})
+    expected_count = dy.Int64(
+        nullable=True,
+        description="Records the source says it has; null where it does not say.",
+        metadata={"unit": "records"},
+    )
     added_count = dy.Int64(description="Papers new in papers.", metadata={"unit": "papers"})
     changed_count = dy.Int64(description="Papers whose content changed.", metadata={"unit": "papers"})
     unchanged_count = dy.Int64(description="Papers seen and unchanged.", metadata={"unit": "papers"})
-    removed_count = dy.Int64(description="Papers this source no longer has and no other source holds.", metadata={"unit": "papers"})
-    rejected_count = dy.Int64(description="Records refused, with a row each in rejected_records.", metadata={"unit": "records"})
+    removed_count = dy.Int64(
+        description="Papers this source no longer has and no other source holds.", metadata={"unit": "papers"}
+    )
+    rejected_count = dy.Int64(
+        description="Records refused, with a row each in rejected_records.", metadata={"unit": "records"}
+    )
     commit_count = dy.Int64(description="Commits to tables other than harvests.", metadata={"unit": "commits"})
     status = dy.String(description="complete or partial.")
-    failures = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="What could not be read, with the reason.")
+    failures = dy.List(
+        dy.Struct({"item": dy.String(), "reason": dy.String()}), description="What could not be read, with the reason."
+    )
     files = dy.List(
         dy.Struct({"path": dy.String(), "sha256": dy.String(), "size_bytes": dy.Int64()}),
         description="Files read, relative to the source, with their SHA-256.",
@@ -71,7 +83,9 @@ class RejectedRecord(dy.Schema):
 
 class HumanOutline(dy.Schema):
     outline_id = dy.String(primary_key=True, description="Paper id of the survey, else a hash of title and headings.")
-    position = dy.Int32(primary_key=True, description="Order of the heading in the outline.", metadata={"unit": "from 1"})
+    position = dy.Int32(
+        primary_key=True, description="Order of the heading in the outline.", metadata={"unit": "from 1"}
+    )
     source = dy.String(description="File imported.")
     paper_id = dy.String(nullable=True, description="The survey's paper id.")
     title = dy.String(nullable=True, description="The survey's title.")

@@ -40,7 +40,9 @@ class SurveySection(dy.Schema):
     position = dy.Int32(description="Order in the survey.", metadata={"unit": "from 1"})
     level = dy.Int16(description="1 for sections, 2 for subsections.")
     title = dy.String(description="Heading.")
-    words = dy.Int64(description="Words of the section's own text, without its subsections.", metadata={"unit": "words"})
+    words = dy.Int64(
+        description="Words of the section's own text, without its subsections.", metadata={"unit": "words"}
+    )
     paper_ids = dy.List(dy.String(), description="Papers cited in the section's own text.")
 
 
@@ -66,7 +68,11 @@ class SurveySentence(dy.Schema):
     kind = dy.String(description="quoted, adapted, composed or written.")
     text = dy.String(description="The sentence without citation tokens.")
     cited_ids = dy.List(dy.String(), description="Papers cited by the sentence.")
-    spans = dy.List(SPAN, description="Where the words stand in the source (characters, end exclusive).", metadata={"unit": "characters from 0"})
+    spans = dy.List(
+        SPAN,
+        description="Where the words stand in the source (characters, end exclusive).",
+        metadata={"unit": "characters from 0"},
+    )
     edits = dy.List(
         dy.Struct({"name": dy.String(), "start": dy.Int64(), "before": dy.String(), "after": dy.String()}),
         description="Named, reversible edits that make the sentence from its span; start counts in the span.",
@@ -80,7 +86,9 @@ class SurveySentence(dy.Schema):
 
 class SurveyEdition(dy.Schema):
     topic = dy.String(primary_key=True, description="Topic key.")
-    edition = dy.String(primary_key=True, description="Edition id: hash of definition, method, writer, parameters and inputs.")
+    edition = dy.String(
+        primary_key=True, description="Edition id: hash of definition, method, writer, parameters and inputs."
+    )
     title = dy.String(description="Topic title.")
     method = dy.String(description="Method.")
     writer = dy.String(description="Writer.")
@@ -100,8 +108,13 @@ class SurveyEdition(dy.Schema):
     corpus_hash = dy.String(description="Content hash of the corpus snapshot whose index was read.")
     pool_hash = dy.String(description="Content hash of the pool.")
     status = dy.String(description="complete or partial.")
-    failures = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason.")
-    notes = dy.List(dy.Struct({"item": dy.String(), "reason": dy.String()}), description="What was left out on purpose, with the reason.")
+    failures = dy.List(
+        dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason."
+    )
+    notes = dy.List(
+        dy.Struct({"item": dy.String(), "reason": dy.String()}),
+        description="What was left out on purpose, with the reason.",
+    )
     paths = dy.Struct(
         {"markdown": dy.String(), "html": dy.String(), "bibtex": dy.String()},
         description="Files, relative to LITHOUSE_HOME.",

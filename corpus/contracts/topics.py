@@ -6,10 +6,16 @@ from corpus.contracts.contract import UTC, Contract
 
 
 class TopicRow(dy.Schema):
-    topic = dy.String(primary_key=True, regex=r"^[a-z0-9-]+$", description="Key: slug, with cutoff or hash where the definition has them.")
+    topic = dy.String(
+        primary_key=True,
+        regex=r"^[a-z0-9-]+$",
+        description="Key: slug, with cutoff or hash where the definition has them.",
+    )
     title = dy.String(description="Title as given.")
     description = dy.String(description="Description, '' where none was given.")
-    cutoff = dy.Date(nullable=True, description="Inclusive UTC day of a frozen topic; null: the topic follows the corpus.")
+    cutoff = dy.Date(
+        nullable=True, description="Inclusive UTC day of a frozen topic; null: the topic follows the corpus."
+    )
     inclusions = dy.List(dy.String(), description="Papers that must be in the pool.")
     exclusions = dy.List(dy.String(), description="Papers hidden from the topic.")
     pool_size = dy.Int32(description="Papers the pool may hold.", metadata={"unit": "papers"})
@@ -25,7 +31,9 @@ class TopicPaper(dy.Schema):
     score = dy.Float64(description="Fused score (reciprocal ranks).")
     full_text_rank = dy.Int32(nullable=True, description="Rank by full text.", metadata={"unit": "from 1"})
     dense_rank = dy.Int32(nullable=True, description="Rank by similarity of embeddings.", metadata={"unit": "from 1"})
-    similarity = dy.Float64(nullable=True, description="Cosine similarity to the topic; null where the paper has no text to embed.")
+    similarity = dy.Float64(
+        nullable=True, description="Cosine similarity to the topic; null where the paper has no text to embed."
+    )
     citation_count = dy.Int64(description="Citing papers the topic may see.", metadata={"unit": "papers"})
     reason = dy.String(description="full text, citation neighbourhood, or asked for by the user.")
     content_hash = dy.String(description="Content of the paper when the pool was built.")

@@ -13,7 +13,7 @@ from generation.values import Edit, Paper, Sentence
 
 _OPENING = re.compile(
     r"^(?:(?:however|moreover|furthermore|therefore|thus|hence|additionally|finally|besides|specifically|in particular|"
-    r"in addition|subsequently|ultimately|empirically|recently|to the best of our knowledge|to our knowledge|notably|importantly|consequently|nevertheless|nonetheless|overall|in summary|in short|here|lastly|"
+    r"in addition|subsequently|ultimately|empirically|recently|more importantly|specially|especially|meanwhile|to the best of our knowledge|to our knowledge|notably|importantly|consequently|nevertheless|nonetheless|overall|in summary|in short|here|lastly|"
     r"to this end|to that end|for this purpose|in response|accordingly|first|firstly|second|secondly|third|thirdly|"
     r"more specifically|concretely|remarkably|interestingly|surprisingly|crucially|as a result|"
     r"in (?:this|our|the present) (?:paper|work|article|study|survey|review|research|thesis|report|letter)|"
@@ -102,9 +102,10 @@ def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> boo
     sentence_name = name[0].upper() + name[1:] if name.startswith("the ") else name
     if match := _THIS_PAPER.match(body):
         noun = match.group("noun").lower()
-        edits.append(Edit("name the paper", start, match.group(0), f"The {noun} {'by' if paper.authors else 'of'} {name}"))
+        owned = f"The {noun} by {name}" if short_authors(paper) else f"One {noun}"
+        edits.append(Edit("name the paper", start, match.group(0), owned))
         return True
-    if match := _OUR_THING.match(body):
+    if (match := _OUR_THING.match(body)) and short_authors(paper):
         edits.append(Edit("name the owner", start, match.group(0), f"The {match.group('rest')} of {name}"))
         return True
     match = _WE.search(body)
@@ -119,7 +120,9 @@ def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> boo
         edits.append(Edit("name the authors", at, match.group(0), subject))
         return True
     # One author or a group: the verb that follows must agree.
-    verb = re.match(r"(\s+(?:also |further |then |first |formally |empirically |systematically )?)([a-z]+)", text[at + 2 :])
+    verb = re.match(
+        r"(\s+(?:also |further |then |first |formally |empirically |systematically )?)([a-z]+)", text[at + 2 :]
+    )
     if not verb or re.search(r"\b(?:we|our|us)\b", text[at + 2 :]):
         return False
     third = _third_person(verb.group(2))
@@ -130,7 +133,7 @@ def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> boo
 
 
 def _name_the_authors(text: str, start: int, paper: Paper, edits: list[Edit]) -> None:
-    """"The authors" are somebody where the sentence stands alone; one author would need another verb, so stays."""
+    """ "The authors" are somebody where the sentence stands alone; one author would need another verb, so stays."""
     name, is_plural = short_authors(paper) or ("", False)
     match = re.compile(r"\b[Tt]he authors\b").search(text, start)
     if match and is_plural:

@@ -17,4 +17,3 @@ def compose(template: str, facts: Mapping[str, StatedRow], cited: Sequence[str] 
     names = [name for name in facts if "{" + name + "}" in template]
     text = template.format(**{name: facts[name].value for name in facts})
     return Sentence("composed", text, tuple(cited), template=template, rows=tuple(facts[name] for name in names))
-

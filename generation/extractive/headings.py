@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generation.extractive.phrases import WORD, Phrase, content_stems, headline, is_telling, phrases, stem
+from generation.extractive.phrases import Phrase, content_stems, headline, is_telling, phrases, spoken_of
 from generation.values import Paper, Pattern
 
 _COMMON_HEADING = re.compile(
@@ -21,6 +21,7 @@ _COMMON_HEADING = re.compile(
 )
 _CANDIDATES = 40
 _MAX_WORDS = 6
+_SINGLE_WORD_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -130,16 +131,19 @@ def _from_titles(groups: Sequence[Sequence[Paper]], topic_stems: frozenset[str])
     """Phrases of titles, counted in titles and, for less, in abstracts: a concept is spoken of beyond the titles."""
     place = {p.paper_id: g for g, group in enumerate(groups) for p in group}
     sizes = np.array([max(len(group), 1) for group in groups], dtype=float)
-    bodies = {p.paper_id: _sequence(f"{p.title} . {p.abstract or ''}") for group in groups for p in group}
+    known = [
+        p
+        for p in phrases({p.paper_id: p.title for group in groups for p in group})
+        if is_telling(p.key, topic_stems) and _well_formed(p)
+    ]
+    texts = {p.paper_id: f"{p.title} . {p.abstract or ''}" for group in groups for p in group}
+    spoken_in = spoken_of((p.key for p in known), texts)
     ranked: list[_Candidate] = []
-    for phrase in phrases({p.paper_id: p.title for group in groups for p in group}):
-        if not is_telling(phrase.key, topic_stems) or not _well_formed(phrase):
-            continue
+    for phrase in known:
         in_titles = np.bincount([place[i] for i in phrase.paper_ids], minlength=len(groups)).astype(float)
-        needle = " " + " ".join(phrase.key) + " "
-        spoken = np.bincount([place[i] for i, text in bodies.items() if needle in text], minlength=len(groups)).astype(float)
-        # One paper is no evidence that a concept names a group.
-        if spoken.max() < 2:
+        spoken = np.bincount([place[i] for i in spoken_in[phrase.key]], minlength=len(groups)).astype(float)
+        # One paper is no evidence that a concept names a group, and one word is a concept only where many say it.
+        if spoken.max() < 2 or (len(phrase.key) == 1 and (in_titles / sizes).max() < _SINGLE_WORD_SHARE):
             continue
         shape = 1.0 if 2 <= len(phrase.key) <= 3 or "-" in phrase.text else 0.7
         coverage = shape * (0.5 * in_titles + 0.5 * spoken) / sizes
@@ -151,12 +155,10 @@ def _from_titles(groups: Sequence[Sequence[Paper]], topic_stems: frozenset[str])
     return list(found.values())
 
 
-def _sequence(text: str) -> str:
-    """The stems of a text as one string, to look phrases up in."""
-    return " " + " ".join(stem(w) for w in WORD.findall(text)) + " "
-
-
-_ENDS_BADLY = re.compile(r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|based|aware|driven|centric|enhanced|guided|augmented|specific)$", re.IGNORECASE)
+_ENDS_BADLY = re.compile(
+    r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|based|aware|driven|centric|enhanced|guided|augmented|specific|domain|free|trained|shot|hop|step|scale|term|end|wide|level|source|modal)$",
+    re.IGNORECASE,
+)
 _BEGINS_BADLY = re.compile(
     r"^(?:improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|address|"
     r"understand|investigat|assess|evaluat|build|mak|us|do|is|are|can|how|what|when|why|does|benchmark|scal|teach|mak|"
@@ -168,6 +170,8 @@ _BEGINS_BADLY = re.compile(
 def _well_formed(phrase: Phrase) -> bool:
     """A noun phrase, as far as its ends tell: no participle at the end, no gerund of doing at the start."""
     words = phrase.text.split()
+    if phrase.closed < 0.5 or phrase.opened < 0.3:
+        return False
     if _BEGINS_BADLY.match(words[0]) or (_ENDS_BADLY.search(words[-1]) and not words[-1].isupper()):
         return False
     if len(words) == 1 and (len(words[0]) < 4 or words[0].endswith("ing")):

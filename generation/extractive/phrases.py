@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-STOPWORDS = frozenset(
+STOP_WORDS = frozenset(
     """a about above across after against all along also among an and any are as at based be because been before being
     between both but by can case could do does down during each either enable enabling every few for from further get
     given had has have how however if in into is it its itself just less let like made make making many may more most
@@ -37,11 +37,19 @@ WORD = re.compile(r"[^\W_](?:[\w'’+-]*[\w+])?")
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase with its display form and the papers whose titles hold it."""
+    """A phrase with its display form and the papers whose titles hold it.
+
+    Attributes:
+        closed: share of its occurrences that a stop word, punctuation or the end follows: "language model" in
+            "language model for code" is closed, "language" in it is not.
+        opened: the same for what goes before.
+    """
 
     key: tuple[str, ...]
     text: str
     paper_ids: frozenset[str]
+    closed: float
+    opened: float
 
 
 @lru_cache(maxsize=65536)
@@ -57,7 +65,9 @@ def stem(word: str) -> str:
 
 def content_stems(text: str) -> frozenset[str]:
     """Stems of the words that carry meaning."""
-    return frozenset(stem(w) for part in WORD.findall(text) for w in part.split("-") if w and w.lower() not in STOPWORDS)
+    return frozenset(
+        stem(w) for part in WORD.findall(text) for w in part.split("-") if w and w.lower() not in STOP_WORDS
+    )
 
 
 def phrases(titles: Mapping[str, str], longest: int = 4) -> list[Phrase]:
@@ -68,21 +78,49 @@ def phrases(titles: Mapping[str, str], longest: int = 4) -> list[Phrase]:
     """
     papers: dict[tuple[str, ...], set[str]] = defaultdict(set)
     forms: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    ends: Counter[tuple[str, ...]] = Counter()
+    starts: Counter[tuple[str, ...]] = Counter()
     for paper_id, title in titles.items():
         for part in _BREAK.split(title):
             words = WORD.findall(part)
-            for size in range(1, longest + 1):
-                for start in range(len(words) - size + 1):
-                    gram = words[start : start + size]
-                    if gram[0].lower() in STOPWORDS or gram[-1].lower() in STOPWORDS:
-                        continue
-                    key = tuple(stem(w) for w in gram)
-                    papers[key].add(paper_id)
-                    forms[key][" ".join(gram)] += 1
+            stops = [w.lower() in STOP_WORDS for w in words]
+            for start, size in (
+                (i, n) for i in range(len(words)) for n in range(1, longest + 1) if i + n <= len(words)
+            ):
+                end = start + size
+                if stops[start] or stops[end - 1]:
+                    continue
+                key = tuple(stem(w) for w in words[start:end])
+                papers[key].add(paper_id)
+                forms[key][" ".join(words[start:end])] += 1
+                ends[key] += end == len(words) or stops[end]
+                starts[key] += start == 0 or stops[start - 1]
     return [
-        Phrase(key, min(forms[key].items(), key=lambda item: (-item[1], item[0]))[0], frozenset(ids))
+        Phrase(key, _usual(forms[key]), frozenset(ids), ends[key] / total, starts[key] / total)
         for key, ids in sorted(papers.items())
+        if (total := forms[key].total())
     ]
+
+
+def spoken_of(
+    keys: Iterable[tuple[str, ...]], texts: Mapping[str, str], longest: int = 4
+) -> dict[tuple[str, ...], set[str]]:
+    """Which texts hold each phrase, by one pass over the texts."""
+    wanted = set(keys)
+    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for name, text in texts.items():
+        words = [stem(w) for w in WORD.findall(text)]
+        for start in range(len(words)):
+            for size in range(1, min(longest, len(words) - start) + 1):
+                key = tuple(words[start : start + size])
+                if key in wanted:
+                    found[key].add(name)
+    return found
+
+
+def _usual(forms: Counter[str]) -> str:
+    """The commonest spelling; among equals the one with fewest capitals, since those may be a title's or a typo's."""
+    return min(forms.items(), key=lambda item: (-item[1], sum(c.isupper() for c in item[0]), item[0]))[0]
 
 
 def headline(text: str) -> str:
@@ -90,12 +128,19 @@ def headline(text: str) -> str:
     words = text.split()
     shaped = []
     for i, word in enumerate(words):
-        if word.lower() in STOPWORDS and 0 < i < len(words) - 1:
+        if word.lower() in STOP_WORDS and 0 < i < len(words) - 1:
             shaped.append(word.lower())
+        elif re.fullmatch(r"[A-Z]{2}[a-z]{4,}", word):  # "COmprehension": a title that spells out its acronym
+            shaped.append(word.capitalize())
         elif any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word):
             shaped.append(word if word[0].isupper() or any(c.isupper() for c in word[1:]) else word.capitalize())
         else:
-            shaped.append("-".join(p[:1].upper() + p[1:] if p.lower() not in STOPWORDS or not j else p for j, p in enumerate(word.split("-"))))
+            shaped.append(
+                "-".join(
+                    p[:1].upper() + p[1:] if p.lower() not in STOP_WORDS or not j else p
+                    for j, p in enumerate(word.split("-"))
+                )
+            )
     return " ".join(shaped)
 
 

@@ -39,9 +39,13 @@ def body(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Sequen
     if len(chosen) < 3:
         chosen += choose_main([o for o in options if o not in chosen], more, 3 - len(chosen))
     general = choose_more(_about(options, home), chosen, ("background", "problem"), _paragraph_count(len(chosen)))
-    findings = choose_more(_about(options, [o.paper.paper_id for o in chosen]), [*chosen, *general], ("finding",), len(chosen) // 3)
+    findings = choose_more(
+        _about(options, [o.paper.paper_id for o in chosen]), [*chosen, *general], ("finding",), len(chosen) // 4
+    )
     while sum(o.words for o in [*chosen, *general, *findings]) < MIN_WORDS:
-        extra = choose_more(options, [*chosen, *general, *findings], ("finding", "background", "problem", "method", "open"), 1)
+        extra = choose_more(
+            options, [*chosen, *general, *findings], ("finding", "background", "problem", "method", "open"), 1
+        )
         if not extra:
             break
         findings += extra
@@ -57,10 +61,19 @@ def lead(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Sequen
     paragraphs: list[Paragraph] = []
     if general:
         paragraphs.append(tuple(o.sentence for o in general))
-    stated = [compose("{section_papers} papers of the pool fall under this heading, submitted between {first_year} and {last_year}: {parts}.", facts)]
+    stated = [
+        compose(
+            "{section_papers} papers of the pool fall under this heading, submitted between {first_year} and {last_year}; the subsections take up {parts} in turn.",
+            facts,
+        )
+    ]
     if most and "most_citations" in facts:
         stated.append(
-            compose("The most cited of them within the corpus is “{most_title}”, with {most_citations} citing papers.", facts, [most.value])
+            compose(
+                "The most cited of them within the corpus is “{most_title}”, with {most_citations} citing papers.",
+                facts,
+                [most.value],
+            )
         )
     paragraphs.append(tuple(stated))
     return SectionDraft(request.number, request.title, tuple(paragraphs))
@@ -76,7 +89,7 @@ def introduction(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid
     paragraphs = [tuple(o.sentence for o in group) for group in (background, problems) if group]
     scope = [
         compose(
-            "This survey maps the literature on {topic_title} as the lake held it up to {cutoff}: {admitted_count} papers are "
+            "This survey maps the literature on “{topic_title}” as the lake held it up to {cutoff}: {admitted_count} papers are "
             "admitted by that day, {pool_count} of them were retrieved for the topic, and {cited_count} are cited.", facts),
         compose(
             "Its sentences are the papers' own: those in quotation marks stand in an abstract word for word, the others were "
@@ -84,10 +97,15 @@ def introduction(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid
     ]  # fmt: skip
     if "summary_count" in facts:
         scope.append(  # dropped later where no summary is cited
-            compose("For {summary_count} of the cited papers the text quoted is a summary by the project, not the authors' abstract.", facts)
+            compose(
+                "For {summary_count} of the cited papers the text quoted is a summary by the project, not the authors' abstract.",
+                facts,
+            )
         )
     paragraphs.append(tuple(scope))
-    plan = [f"Section {number} ({title})" for number, title, role in request.outline if role == "body" and "." not in number]
+    plan = [
+        f"Section {number} ({title})" for number, title, role in request.outline if role == "body" and "." not in number
+    ]
     if plan:
         facts["plan"] = StatedRow("plan", listed(plan))
         paragraphs.append((compose("The body of the survey runs through {plan}.", facts),))
@@ -118,11 +136,17 @@ def conclusion(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: 
     ]  # fmt: skip
     if most and "most_citations" in facts:
         stated.append(
-            compose("Within the corpus the paper cited most often is “{most_title}”, by {most_citations} others.", facts, [most.value])
+            compose(
+                "Within the corpus the paper cited most often is “{most_title}”, by {most_citations} others.",
+                facts,
+                [most.value],
+            )
         )
     paragraphs: list[Paragraph] = [tuple(stated)]
     if findings:
-        paragraphs.append(tuple(o.sentence for o in sorted(findings, key=lambda o: (o.paper.submitted_latest, o.paper.paper_id))))
+        paragraphs.append(
+            tuple(o.sentence for o in sorted(findings, key=lambda o: (o.paper.submitted_latest, o.paper.paper_id)))
+        )
     return SectionDraft(request.number, request.title, tuple(paragraphs))
 
 
@@ -194,10 +218,16 @@ def _grouped(chosen: Sequence[Option], vectors: dict | None = None) -> list[list
     matrix = np.stack([_of_paper(o, vectors or {}) for o in chosen])
     labels = ward(matrix, count)
     groups = [
-        sorted((o for o, label in zip(chosen, labels, strict=True) if label == g), key=lambda o: (o.paper.submitted_latest, o.paper.paper_id))
+        sorted(
+            (o for o, label in zip(chosen, labels, strict=True) if label == g),
+            key=lambda o: (o.paper.submitted_latest, o.paper.paper_id),
+        )
         for g in range(labels.max() + 1)
     ]
-    return sorted(groups, key=lambda group: (np.median([o.paper.submitted_latest.toordinal() for o in group]), group[0].paper.paper_id))
+    return sorted(
+        groups,
+        key=lambda group: (np.median([o.paper.submitted_latest.toordinal() for o in group]), group[0].paper.paper_id),
+    )
 
 
 def _of_paper(option: Option, vectors: dict) -> np.ndarray:

@@ -94,7 +94,13 @@ def choose_main(options: Sequence[Option], paper_order: Sequence[str], most: int
 def _main_score(option: Option, chosen: Sequence[Option]) -> float:
     adapted = 0.05 if option.sentence.kind == "adapted" else 0.0
     length = -0.004 * max(0, option.words - 34)
-    return option.relevance + _MAIN_BONUS[option.move] + adapted + length - 0.3 * max(0.0, _redundancy(option, chosen) - 0.5)
+    return (
+        option.relevance
+        + _MAIN_BONUS[option.move]
+        + adapted
+        + length
+        - 0.3 * max(0.0, _redundancy(option, chosen) - 0.5)
+    )
 
 
 def choose_more(

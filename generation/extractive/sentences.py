@@ -38,7 +38,9 @@ _EARLY_POINTER = re.compile(
     r"^(?:[^\s.]+\s+){0,6}(?:(?:this|these|those|such|the (?:proposed|resulting|aforementioned|same|above)) (?!as\b|that\b)[a-z]|next steps)",
     re.IGNORECASE,
 )
-_THIS_PAPER = re.compile(r"^(?:this|the present|our) (?:paper|work|article|study|survey|review|thesis|report)\b", re.IGNORECASE)
+_THIS_PAPER = re.compile(
+    r"^(?:this|the present|our) (?:paper|work|article|study|survey|review|thesis|report)\b", re.IGNORECASE
+)
 _REFERS_ELSEWHERE = re.compile(
     r"https?:|www\.|github|huggingface|\barxiv\b|project page|\bcode (?:is|are|and|will|can)\b|\bavailable (?:at|on|from|here)\b|"
     r"publicly available|\bopen-?source[ds]? (?:the|our|all)|\brelease (?:the|our|all)|\bmade (?:public|available)|"
@@ -46,8 +48,13 @@ _REFERS_ELSEWHERE = re.compile(
     r"chapter|theorem|lemma|eq)\b \d|\b(?:aforementioned|as follows|the following|the former|the latter|mentioned above|"
     r"described above|in this setting|in this way|this end|this gap|this problem|this issue|these issues|these problems|"
     r"these challenges|this challenge|these limitations|this limitation|this question|these questions|this goal|these goals|"
-    r"to this|of this paper|this talk|this chapter|this thesis)\b",
+    r"to this|of this paper|this talk|this chapter|this thesis|this (?:dataset|task|benchmark|problem|model|method|approach|"
+    r"framework|setting|corpus|technique|strategy|architecture|system|issue|challenge|study|work|paper))\b",
     re.IGNORECASE,
+)
+# A lost full stop: the next sentence begins in mid-sentence.
+_RUN_ON = re.compile(
+    r"[a-z)] (?:Specifically|Moreover|Furthermore|However|In addition|Additionally|Finally|Experiments|Extensive|We|Our|This)\b"
 )
 _MARKUP = re.compile(r"[\\{}]|\$|\[\d|\(\d{4}\)|…|\.\.\.|^\W|\bet al\b")
 _MOVES: tuple[tuple[MoveName, re.Pattern[str]], ...] = (
@@ -117,7 +124,10 @@ def _join_broken(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int,
     for start, end in spans:
         if pending is not None:
             before, after = text[pending[0] : pending[1]], text[start:end]
-            cut = re.search(r"(?:\b(?:et al|e\.g|i\.e|vs|cf|resp|approx|Fig|Eq|Sec|Dr|No|St|w\.r\.t|a\.k\.a)\.|[^.!?…”\")])$", before)
+            cut = re.search(
+                r"(?:\b(?:et al|e\.g|i\.e|vs|cf|resp|approx|Fig|Eq|Sec|Dr|No|St|w\.r\.t|a\.k\.a)\.|[^.!?…”\")])$",
+                before,
+            )
             if "\n\n" not in text[pending[1] : start] and (cut or re.match(r"[a-z\d%,;]", after)):
                 pending = (pending[0], end)
                 continue
@@ -154,7 +164,9 @@ def move(sentence: str, own_name: str | None = None) -> MoveName:
     """
     if own_name and sentence.startswith(own_name) and not _MOVES[1][1].search(sentence):
         return "method"
-    if _THIS_PAPER.match(sentence) or re.search(r"\bwe (?:propose|introduce|present|develop)\b", sentence, re.IGNORECASE):
+    if _THIS_PAPER.match(sentence) or re.search(
+        r"\bwe (?:propose|introduce|present|develop)\b", sentence, re.IGNORECASE
+    ):
         return "method"
     return next((name for name, pattern in _MOVES if pattern.search(sentence)), "background")
 
@@ -164,13 +176,28 @@ def stands_alone(sentence: str) -> bool:
     words = sentence.split()
     if not MIN_WORDS <= len(words) <= MAX_WORDS or not sentence.endswith((".", ".”", '."')):
         return False
-    if _MARKUP.search(sentence) or _REFERS_ELSEWHERE.search(sentence) or not _balanced(sentence):
+    if (
+        _MARKUP.search(sentence)
+        or _RUN_ON.search(sentence)
+        or _REFERS_ELSEWHERE.search(_after_subject(sentence))
+        or not _balanced(sentence)
+    ):
         return False
     if not _THIS_PAPER.match(sentence) and _EARLY_POINTER.match(sentence):
         return False
     if not (sentence[0].isupper() or sentence[0].isdigit()):
         return False
     return bool(_THIS_PAPER.match(sentence)) or not _DANGLING.match(sentence)
+
+
+def _after_subject(sentence: str) -> str:
+    """The sentence without an opening that names the paper itself, which an edit will replace."""
+    opening = re.match(
+        r"(?:in |through(?:out)? )?(?:this|our|the present) (?:paper|work|article|study|survey|review)\b,?",
+        sentence,
+        re.IGNORECASE,
+    )
+    return sentence[opening.end() :] if opening else sentence
 
 
 def _balanced(text: str) -> bool:

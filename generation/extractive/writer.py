@@ -24,7 +24,10 @@ from generation.writing import (
 _SMALLEST_SECTION = 4
 _SMALLEST_SUBSECTION = 4
 _QUERIES = 3
-_LATE = re.compile(r"\b(?:evaluat|benchmark|metric|applicat|domain|medical|clinical|legal|secur|attack|privacy|safety|trust|robust)", re.IGNORECASE)
+_LATE = re.compile(
+    r"\b(?:evaluat|benchmark|metric|applicat|domain|medical|clinical|legal|secur|attack|privacy|safety|trust|robust)",
+    re.IGNORECASE,
+)
 
 
 class ExtractiveWriter:
