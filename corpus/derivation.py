@@ -44,15 +44,8 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
         lake: the lake.
         months: id months to look at, None for all.
     """
-    records = lake.scan("arxiv_records")
-    papers = lake.scan("papers")
-    if months is not None:
-        records = records.filter(pl.col("id_month").is_in(list(months)))
-        papers = papers.filter(pl.col("id_month").is_in(list(months)))
-    wanted = _records_hashes(records)
-    held = papers.select("paper_id", "id_month", "records_hash", "content_hash").collect()
-    stale = wanted.join(held, on=["paper_id", "id_month", "records_hash"], how="anti")
-    gone = held.join(wanted, on="paper_id", how="anti")
+    records, papers = _records_and_papers(lake, months)
+    stale, gone, held = _differences(records, papers)
     touched = sorted(set(stale["id_month"]) | set(gone["id_month"]))
     if not touched:
         return DerivedChange((), (), (), (), lake.version("papers"), is_committed=False)
@@ -76,6 +69,27 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
         version=commit.version,
         is_committed=True,
     )
+
+
+def stale_months(lake: Lake) -> list[date]:
+    """Id months in which `papers` is behind `arxiv_records`, as after a run that died between the two."""
+    stale, gone, _ = _differences(*_records_and_papers(lake, None))
+    return sorted(set(stale["id_month"]) | set(gone["id_month"]))
+
+
+def _records_and_papers(lake: Lake, months: Collection[date] | None) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    tables = lake.scan("arxiv_records"), lake.scan("papers")
+    if months is None:
+        return tables
+    return tuple(t.filter(pl.col("id_month").is_in(list(months))) for t in tables)
+
+
+def _differences(records: pl.LazyFrame, papers: pl.LazyFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Papers to derive anew, papers without records, and the hashes held."""
+    wanted = _records_hashes(records)
+    held = papers.select("paper_id", "id_month", "records_hash", "content_hash").collect()
+    stale = wanted.join(held, on=["paper_id", "id_month", "records_hash"], how="anti")
+    return stale, held.join(wanted, on="paper_id", how="anti"), held
 
 
 def _records_hashes(records: pl.LazyFrame) -> pl.DataFrame:

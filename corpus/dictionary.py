@@ -25,3 +25,16 @@ def _table(contract: Contract) -> str:
     for name, kind, nullable, unit, description in contract.rows():
         lines.append(f"| {name} | {kind} | {'yes' if nullable else 'no'} | {unit} | {description} |")
     return "\n".join(lines) + "\n"
+
+
+def as_json(contract: Contract) -> dict:
+    """One table of the dictionary as an object."""
+    names = ("name", "type", "is_nullable", "unit", "description")
+    return {
+        "table": contract.name,
+        "summary": contract.summary,
+        "key": list(contract.keys),
+        "partition_by": list(contract.partition_by),
+        "contract_version": contract.version,
+        "columns": [dict(zip(names, row, strict=True)) for row in contract.rows()],
+    }

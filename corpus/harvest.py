@@ -16,12 +16,12 @@ from uuid import uuid4
 
 import polars as pl
 
-from corpus.contracts.sources import ARXIV_RECORDS
+from corpus.contracts.sources import ARXIV_RECORDS, HARVESTS, REJECTED_RECORDS
 from corpus.hashing import row_hashes
 from corpus.tables import Lake
 from ingestion.dates import first_version_date, parse_version_date
 from ingestion.identity import UnreadableId, id_month, parse_paper_id
-from ingestion.records import Failure, RawBatch, Refusal, SourceFile
+from ingestion.records import RAW_SCHEMA, Failure, RawBatch, Refusal, SourceFile
 
 _SAID = (
     "version", "title", "abstract", "authors", "categories", "comments", "journal_ref", "doi", "license",
@@ -43,7 +43,12 @@ class Source(Protocol):
 
 @dataclass
 class HarvestReport:
-    """What one harvest did; becomes its row in `harvests` once papers and edges are up to date too."""
+    """What one harvest did; becomes its row in `harvests` once papers and edges are up to date too.
+
+    Attributes:
+        seen: papers kept, within the cutoff.
+        all_ids: papers the source has, whatever their date.
+    """
 
     harvest_id: str
     source: str
@@ -53,6 +58,7 @@ class HarvestReport:
     months: list[date] = field(default_factory=list)
     changed_months: list[date] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    all_ids: set[str] = field(default_factory=set)
     watermark: date | None = None
     refusals: list[Refusal] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -67,35 +73,34 @@ class HarvestReport:
         return "partial" if self.failures else "complete"
 
 
-def harvest(
-    lake: Lake,
-    source: Source,
-    *,
-    cutoff: date | None,
-    months: Collection[date] | None = None,
-    now: datetime | None = None,
-) -> HarvestReport:
-    """Read a source once and commit what changed to `arxiv_records`, in at most one commit.
+@dataclass
+class Reading:
+    """A source read once: its keyed records, and the report that the harvest fills."""
+
+    frame: pl.DataFrame
+    report: HarvestReport
+
+
+def read_source(source: Source, *, cutoff: date | None, now: datetime | None = None) -> Reading:
+    """Read everything a source says, once. Nothing is written.
 
     Args:
-        lake: the lake.
         source: what to read.
-        cutoff: inclusive UTC day. Id months up to its month are stored whole; of later months only records whose
-            first version is within it. None stores everything.
-        months: id months to touch, None for all.
+        cutoff: inclusive UTC day. Id months up to its month are kept whole; of later months only records whose
+            first version is within it. None keeps everything.
         now: time of the harvest, for tests.
     """
     started = now or datetime.now(UTC)
     report = HarvestReport(uuid4().hex, source.name, cutoff, started, source.files())
-    frames = []
+    frames = [_within(keyed_records(_no_rows())[0], cutoff)]
     for batch in source.records():
         report.failures += batch.failures
         report.refusals += batch.refusals
         frame, refused = keyed_records(batch.frame)
         report.refusals += refused
-        frames.append(_within(frame, cutoff, months))
-    fresh = pl.concat(frames) if frames else keyed_records(RawBatch(_no_rows()).frame)[0]
-    fresh, doubled = _one_per_paper(fresh)
+        report.all_ids.update(frame["paper_id"])
+        frames.append(_within(frame, cutoff))
+    fresh, doubled = _one_per_paper(pl.concat(frames))
     report.refusals += doubled
     fresh = fresh.with_columns(
         pl.lit(source.name).alias("source"),
@@ -106,38 +111,70 @@ def harvest(
     fresh = fresh.with_columns(row_hashes(fresh, _SAID).alias("content_hash"))
     report.seen = set(fresh["paper_id"])
     report.months = sorted(fresh["id_month"].unique())
-    _commit(lake, report, fresh.select(list(ARXIV_RECORDS.polars_schema)), months)
-    return report
+    report.watermark = report.months[-1] if report.months else None
+    return Reading(fresh.select(list(ARXIV_RECORDS.polars_schema)), report)
 
 
-def _commit(lake: Lake, report: HarvestReport, fresh: pl.DataFrame, months: Collection[date] | None) -> None:
-    """Write the months in which this source's set of contents differs from what is held."""
+@dataclass(frozen=True)
+class _Difference:
+    news: pl.DataFrame
+    gone: pl.DataFrame
+
+    @property
+    def months(self) -> list[date]:
+        return sorted(set(self.news["id_month"]) | set(self.gone["id_month"]))
+
+
+def changed_months(lake: Lake, reading: Reading) -> list[date]:
+    """Id months in which what the source says differs from what is held of it."""
+    return _difference(lake, reading, None).months
+
+
+def commit_records(
+    lake: Lake, reading: Reading, months: Collection[date] | None = None, run_id: str = ""
+) -> list[date]:
+    """Write the changed months to `arxiv_records` in one commit; give them back.
+
+    Args:
+        months: id months to touch, None for all.
+        run_id: the run, noted in the commit.
+    """
+    report = reading.report
+    difference = _difference(lake, reading, months)
+    touched = difference.months
+    report.changed_months = sorted({*report.changed_months, *touched})
+    if not touched:
+        return []
+    settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
+    kept = (
+        lake.scan("arxiv_records")
+        .filter(pl.col("source") == report.source, pl.col("id_month").is_in(touched))
+        .filter(~pl.col("paper_id").is_in(settled))
+        .collect()
+    )
+    rows = pl.concat([kept, difference.news]).sort("id_month", "paper_id")
+    note = {"lithouse.harvest": report.harvest_id, "lithouse.run": run_id}
+    lake.replace("arxiv_records", rows, {"source": report.source, "id_month": touched}, note=note)
+    report.commits += 1
+    return touched
+
+
+def _difference(lake: Lake, reading: Reading, months: Collection[date] | None) -> _Difference:
+    """What the source newly says, and what it no longer says of months that it was read whole for."""
+    report, fresh = reading.report, reading.frame
     of_source = lake.scan("arxiv_records").filter(pl.col("source") == report.source)
     if months is not None:
         of_source = of_source.filter(pl.col("id_month").is_in(list(months)))
+        fresh = fresh.filter(pl.col("id_month").is_in(list(months)))
     held = of_source.select(*_MONTH_KEYS).collect()
     last_whole = report.cutoff.replace(day=1) if report.cutoff else None
     is_whole = pl.lit(report.status == "complete") & (
         pl.lit(True) if last_whole is None else pl.col("id_month") <= last_whole
     )
-    gone = held.filter(is_whole).join(fresh, on="paper_id", how="anti")
-    news = fresh.join(held, on=list(_MONTH_KEYS), how="anti")
-    touched = sorted(set(news["id_month"]) | set(gone["id_month"]))
-    report.changed_months = touched
-    if not touched:
-        return
-    kept = of_source.filter(
-        pl.col("id_month").is_in(touched)
-        & ~pl.col("paper_id").is_in(gone["paper_id"].to_list())
-        & ~pl.col("paper_id").is_in(news["paper_id"].to_list())
-    ).collect()
-    rows = pl.concat([kept, news]).sort("id_month", "paper_id")
-    lake.replace("arxiv_records", rows, {"source": report.source, "id_month": touched}, note=_note(report))
-    report.commits += 1
-
-
-def _note(report: HarvestReport) -> dict[str, str]:
-    return {"lithouse.harvest": report.harvest_id, "lithouse.source": report.source}
+    return _Difference(
+        news=fresh.join(held, on=list(_MONTH_KEYS), how="anti"),
+        gone=held.filter(is_whole).join(fresh, on="paper_id", how="anti"),
+    )
 
 
 def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None) -> None:
@@ -165,15 +202,11 @@ def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None)
         "files": [{"path": f.path, "sha256": f.sha256, "size_bytes": f.size_bytes} for f in report.files],
         "run_id": run_id,
     }
-    from corpus.contracts.sources import HARVESTS
-
     lake.append("harvests", pl.DataFrame([row], schema=HARVESTS.polars_schema))
 
 
 def record_refusals(lake: Lake, report: HarvestReport) -> None:
     """Make `rejected_records` hold exactly what this source's last complete reading refused."""
-    from corpus.contracts.sources import REJECTED_RECORDS
-
     rows = [
         {
             "source": report.source,
@@ -233,9 +266,7 @@ def _day(text: str | None) -> date | None:
     return found.date() if found else None
 
 
-def _within(frame: pl.DataFrame, cutoff: date | None, months: Collection[date] | None) -> pl.DataFrame:
-    if months is not None:
-        frame = frame.filter(pl.col("id_month").is_in(list(months)))
+def _within(frame: pl.DataFrame, cutoff: date | None) -> pl.DataFrame:
     if cutoff is None:
         return frame
     early = pl.col("id_month") <= cutoff.replace(day=1)
@@ -270,6 +301,4 @@ def _one_per_paper(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
 
 
 def _no_rows() -> pl.DataFrame:
-    from ingestion.records import RAW_SCHEMA
-
     return pl.DataFrame(schema=RAW_SCHEMA)

@@ -47,7 +47,7 @@ def page(survey: Survey, papers: list[Paper], facts: PageFacts) -> str:
         papers: its references, in order.
         facts: of the edition.
     """
-    body = _rendered(markdown(survey, with_anchors=True), bibtex(papers))
+    body = _rendered(markdown(survey, papers, with_anchors=True), bibtex(papers))
     headings = [(s.number, s.title, s.level) for s in survey.sections]
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True)
     return environment.get_template("page.html").render(

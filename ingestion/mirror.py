@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.errors import BadInput, NotFound
+from ingestion.identity import UnreadableId, paper_id_from_file_name
 from ingestion.records import RawBatch, SourceFile, describe_file, read_records
 
 ABSTRACT_ORIGINS = ("source", "summary by the project")
@@ -42,6 +43,17 @@ class Mirror:
         """Every file that is read, with its SHA-256."""
         present = [*self.metadata, *(p for p in (self.citations, self.outlines) if p)]
         return [describe_file(path, self.folder) for path in present]
+
+    def papers_with_files(self) -> dict[str, list[str]]:
+        """Paper id → names of its PDFs, and under "" the files whose name is no paper id."""
+        found: dict[str, list[str]] = {}
+        for path in sorted((self.folder / "pdf").glob("*.pdf")):
+            try:
+                key = paper_id_from_file_name(path.name).value
+            except UnreadableId:
+                key = ""
+            found.setdefault(key, []).append(f"pdf/{path.name}")
+        return found
 
     def records(self) -> Iterator[RawBatch]:
         """All metadata records in file order."""

@@ -116,7 +116,7 @@ def lines(path: Path, label: str) -> Iterator[tuple[int, bytes] | Failure]:
     number = 0
     try:
         with opener(path, "rb") as stream:
-            for number, line in enumerate(stream, start=1):  # noqa: B007 - the number is needed after a failure
+            for number, line in enumerate(stream, start=1):
                 if line.strip():
                     yield number, line
     except (OSError, EOFError, zlib.error) as error:

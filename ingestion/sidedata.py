@@ -151,8 +151,9 @@ def to_snapshot_fields(row: dict) -> dict:
             kind, created = "published", day
         else:
             kind = "s2-publication"
-    elif not day and (part := finest_date([_parts(published), [row["year"]] if row.get("year") else None])):
-        if not _is_arxiv(raw_id):
+    elif not day and not _is_arxiv(raw_id):
+        part = finest_date([_parts(published), [row["year"]] if row.get("year") else None])
+        if part:
             day, kind = part.latest_day.isoformat(), "s2-publication"
     versions = row.get("versions") or ([{"version": "v1", "created": created}] if created else [])
     return {

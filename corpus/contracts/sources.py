@@ -43,7 +43,7 @@ class Harvest(dy.Schema):
     started_at = dy.Datetime(**UTC, description="Start.")
     finished_at = dy.Datetime(**UTC, description="End.")
     months = dy.List(dy.Date(), description="Id months seen.")
-    watermark = dy.Date(nullable=True, description="Newest submitted_latest seen.")
+    watermark = dy.Date(nullable=True, description="Newest id month seen.")
     have_count = dy.Int64(description="Records read and kept.", metadata={"unit": "records"})
     expected_count = dy.Int64(
         nullable=True,

@@ -1,6 +1,7 @@
-"""Key phrases: word sequences of titles that name what a group of papers has in common.
+"""Key phrases: word sequences of titles that may name what papers have in common, and how they are spelled.
 
-Belongs here: finding phrases and their display form. Not here: choosing headings among them (`headings`).
+Belongs here: finding phrases, comparing them by stems, their display form. Not here: which phrases are concepts
+(`concepts`) and which of them divide a set of papers (`grouping`).
 """
 
 import re
@@ -8,6 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+
+Key = tuple[str, ...]
+"""Stems of a phrase, hyphenated words in parts: "Open-Domain QA" and "open domain QA" are one."""
 
 STOP_WORDS = frozenset(
     """a about above across after against all along also among an and any are as at based be because been before being
@@ -18,38 +22,27 @@ STOP_WORDS = frozenset(
     toward towards under unless until up upon us use used using versus very via vs was we well were what when where
     whether which while who whom whose why will with within without would you your""".split()
 )
-GENERIC = frozenset(
-    """analysis analyses analyzing approach approaches application applications method methods model models modeling system
-    systems framework frameworks study studies survey surveys review reviews paper papers novel new efficient effective simple
-    better improve improved improving improvement improvements enhance enhanced enhancing towards case task tasks data dataset
-    datasets technique techniques learning language large neural deep problem problems challenge challenges opportunity
-    opportunities performance result results experimental general
-    universal unified high low fast scalable robust powerful comprehensive overview introduction tutorial perspective
-    perspectives position report technical open good great best first second two three multiple different various via
-    exploring exploration understanding investigating investigation rethinking revisiting leveraging building boosting
-    empirical automatic automated advancing advances recent end need needs attention all you know work works way ways
-    llm llms ai generation generative text information knowledge content tool tools
-    strategy strategies process design development state art level real world time don make really help do matter good""".split()
-)
 _BREAK = re.compile(r"[:;,.?!()\[\]{}\"“”—–/|]|\s-+\s")
 WORD = re.compile(r"[^\W_](?:[\w'’+-]*[\w+])?")
+_LONGEST = 4
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase with its display form and the papers whose titles hold it.
+    """A phrase with its usual spelling and the papers whose titles hold it.
 
     Attributes:
-        closed: share of its occurrences that a stop word, punctuation or the end follows: "language model" in
-            "language model for code" is closed, "language" in it is not.
-        opened: the same for what goes before.
+        closed: share of its occurrences that end there: "language model" in "language model for code" is closed,
+            "language" in it is not.
+        led: share of its occurrences that one and the same word goes before: "base question answering" is led by
+            "knowledge" throughout, so it is a part of a phrase and none itself.
     """
 
-    key: tuple[str, ...]
+    key: Key
     text: str
     paper_ids: frozenset[str]
     closed: float
-    opened: float
+    led: float
 
 
 @lru_cache(maxsize=65536)
@@ -63,59 +56,114 @@ def stem(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=65536)
+def key_of(text: str) -> Key:
+    """The stems of a text in order."""
+    return tuple(s for word in WORD.findall(text) for part in word.split("-") if part for s in _spelled_out(part))
+
+
+def _spelled_out(word: str) -> tuple[str, ...]:
+    """The stems of a word; "QA" is so common that both of its spellings must be one."""
+    return ("question", "answering") if word == "QA" else (stem(word),)
+
+
 def content_stems(text: str) -> frozenset[str]:
     """Stems of the words that carry meaning."""
-    return frozenset(
-        stem(w) for part in WORD.findall(text) for w in part.split("-") if w and w.lower() not in STOP_WORDS
-    )
+    return frozenset(part for part in key_of(text) if part not in STOP_WORDS)
 
 
-def phrases(titles: Mapping[str, str], longest: int = 4) -> list[Phrase]:
-    """All phrases of one to `longest` words that neither begin nor end with a stop word, by key.
+def phrases(titles: Mapping[str, str]) -> list[Phrase]:
+    """Phrases of one to four words that neither begin nor end with a stop word, by key.
 
     Args:
         titles: paper id → title.
     """
-    papers: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    forms: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-    ends: Counter[tuple[str, ...]] = Counter()
-    starts: Counter[tuple[str, ...]] = Counter()
+    papers: dict[Key, set[str]] = defaultdict(set)
+    forms: dict[Key, Counter[str]] = defaultdict(Counter)
+    ends: Counter[Key] = Counter()
+    before: dict[Key, Counter[str]] = defaultdict(Counter)
     for paper_id, title in titles.items():
         for part in _BREAK.split(title):
             words = WORD.findall(part)
             stops = [w.lower() in STOP_WORDS for w in words]
-            for start, size in (
-                (i, n) for i in range(len(words)) for n in range(1, longest + 1) if i + n <= len(words)
-            ):
-                end = start + size
-                if stops[start] or stops[end - 1]:
-                    continue
-                key = tuple(stem(w) for w in words[start:end])
-                papers[key].add(paper_id)
-                forms[key][" ".join(words[start:end])] += 1
-                ends[key] += end == len(words) or stops[end]
-                starts[key] += start == 0 or stops[start - 1]
+            for start in range(len(words)):
+                for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
+                    if stops[start] or stops[end - 1]:
+                        continue
+                    text = " ".join(words[start:end])
+                    key = key_of(text)
+                    papers[key].add(paper_id)
+                    forms[key][text] += 1
+                    ends[key] += end == len(words) or stops[end]
+                    if start and not stops[start - 1]:
+                        before[key][stem(words[start - 1])] += 1
     return [
-        Phrase(key, _usual(forms[key]), frozenset(ids), ends[key] / total, starts[key] / total)
+        Phrase(
+            key, _usual(forms[key]), frozenset(ids), ends[key] / forms[key].total(),
+            max(before[key].values(), default=0) / forms[key].total(),
+        )
         for key, ids in sorted(papers.items())
-        if (total := forms[key].total())
-    ]
+    ]  # fmt: skip
 
 
-def spoken_of(
-    keys: Iterable[tuple[str, ...]], texts: Mapping[str, str], longest: int = 4
-) -> dict[tuple[str, ...], set[str]]:
-    """Which texts hold each phrase, by one pass over the texts."""
-    wanted = set(keys)
-    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+def root(part: str) -> str:
+    """What is left of a stem when its ending does not count: "retrieval" and "retriever" are one."""
+    return part[:6]
+
+
+def spoken_of(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[Key, set[str]]:
+    """Which texts hold each phrase, the last of several words in any form, by one pass over the texts."""
+    wanted: dict[Key, list[Key]] = defaultdict(list)
+    for key in dict.fromkeys(keys):
+        wanted[_with_any_ending(key)].append(key)
+    sizes = sorted({len(key) for key in wanted})
+    found: dict[Key, set[str]] = defaultdict(set)
     for name, text in texts.items():
-        words = [stem(w) for w in WORD.findall(text)]
-        for start in range(len(words)):
-            for size in range(1, min(longest, len(words) - start) + 1):
-                key = tuple(words[start : start + size])
-                if key in wanted:
+        stems = key_of(text)
+        for end in range(1, len(stems) + 1):
+            for size in (n for n in sizes if n <= end):
+                for key in wanted.get(_with_any_ending(stems[end - size : end]), ()):
                     found[key].add(name)
     return found
+
+
+def _with_any_ending(key: Key) -> Key:
+    return (*key[:-1], root(key[-1])) if len(key) > 1 else key
+
+
+def plural_forms(keys: Iterable[Key], texts: Iterable[str]) -> dict[Key, str]:
+    """The plural of the last word of phrases that are often met in the plural: headings name kinds of things."""
+    wanted = set(keys)
+    sizes = sorted({len(key) for key in wanted})
+    plain: Counter[Key] = Counter()
+    plural: dict[Key, Counter[str]] = defaultdict(Counter)
+    for text in texts:
+        words = [part.lower() for word in WORD.findall(text) for part in word.split("-") if part and part != "QA"]
+        stems = [stem(w) for w in words]
+        for start in range(len(words)):
+            for size in sizes:
+                key = tuple(stems[start : start + size])
+                if len(key) < size or key not in wanted:
+                    continue
+                last = words[start + size - 1]
+                if last == key[-1]:
+                    plain[key] += 1
+                else:
+                    plural[key][last] += 1
+    return {
+        key: _usual(forms)
+        for key, forms in plural.items()
+        if forms.total() >= 2 and forms.total() >= 0.2 * (forms.total() + plain[key])
+    }
+
+
+def in_plural(text: str, last: str) -> str:
+    """The phrase with its last word in the given plural, in the phrase's own spelling where that is a plural."""
+    head, blank, word = text.rpartition(" ")
+    if word.lower().endswith(last):
+        return text
+    start, hyphen, _ = word.rpartition("-")
+    return f"{head}{blank}{start}{hyphen}{last}"
 
 
 def _usual(forms: Counter[str]) -> str:
@@ -124,27 +172,25 @@ def _usual(forms: Counter[str]) -> str:
 
 
 def headline(text: str) -> str:
-    """Title case that keeps what is written in capitals ("GPT-4", "HyDE") and leaves small words small."""
+    """Title case that keeps what is written in capitals ("GPT-4", "HyDE") and leaves small words small.
+
+    A text of several words in capitals throughout ("QUERY REWRITER") is a style of its source and is set anew.
+    """
     words = text.split()
-    shaped = []
-    for i, word in enumerate(words):
-        if word.lower() in STOP_WORDS and 0 < i < len(words) - 1:
-            shaped.append(word.lower())
-        elif re.fullmatch(r"[A-Z]{2}[a-z]{4,}", word):  # "COmprehension": a title that spells out its acronym
-            shaped.append(word.capitalize())
-        elif any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word):
-            shaped.append(word if word[0].isupper() or any(c.isupper() for c in word[1:]) else word.capitalize())
-        else:
-            shaped.append(
-                "-".join(
-                    p[:1].upper() + p[1:] if p.lower() not in STOP_WORDS or not j else p
-                    for j, p in enumerate(word.split("-"))
-                )
-            )
-    return " ".join(shaped)
+    if len(words) > 1 and text.isupper():
+        words = text.lower().split()
+    return " ".join(_shaped(w, 0 < i < len(words) - 1) for i, w in enumerate(words))
 
 
-def is_telling(key: Iterable[str], topic_stems: frozenset[str]) -> bool:
-    """Whether a phrase says something of its own: a word that is neither generic nor the topic's."""
-    return any(part not in topic_stems and part not in GENERIC and len(part) > 1 and not part.isdigit()
-               for word in key for part in word.split("-"))  # fmt: skip
+def _shaped(word: str, is_inner: bool) -> str:
+    if word.lower() in STOP_WORDS and is_inner:
+        return word.lower()
+    if re.fullmatch(r"[A-Z]{2}[a-z]{4,}", word):  # "COmprehension": a title that spells out its acronym
+        return word.capitalize()
+    parts = word.split("-")
+    return "-".join(
+        part
+        if any(c.isupper() for c in part[1:]) or (part.lower() in STOP_WORDS and j)
+        else part[:1].upper() + part[1:]
+        for j, part in enumerate(parts)
+    )

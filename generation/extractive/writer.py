@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from generation.extractive import prose
-from generation.extractive.clustering import centroids, settle, ward
-from generation.extractive.headings import key_queries, name_groups
+from generation.extractive.grouping import Group, divide
 from generation.extractive.selection import TOO_ALIKE
 from generation.values import Paper, Pattern, SectionDraft
 from generation.writing import (
@@ -21,11 +21,12 @@ from generation.writing import (
     SubsectionsRequest,
 )
 
-_SMALLEST_SECTION = 4
-_SMALLEST_SUBSECTION = 4
-_QUERIES = 3
+_SMALLEST = 3
+"""Papers a heading needs."""
+
 _LATE = re.compile(
-    r"\b(?:evaluat|benchmark|metric|applicat|domain|medical|clinical|legal|secur|attack|privacy|safety|trust|robust)",
+    r"\b(?:evaluat|benchmark|metric|applicat|domain|medical|clinical|legal|secur|attack|privacy|safety|trust|robust|"
+    r"hallucinat)",
     re.IGNORECASE,
 )
 
@@ -44,52 +45,38 @@ class ExtractiveWriter:
         self._embed = embed
 
     async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]:
-        """Groups of one chunk of papers, each under its commonest key phrase."""
+        """Groups of one chunk of papers under concepts of the chunk; what no concept holds goes without one."""
         items = [e for e in request.evidence if e.vector is not None]
-        if not items:
-            return ()
-        matrix = np.stack([e.vector for e in items])
-        labels = ward(matrix, request.section_count)
-        plans = []
-        for group in range(labels.max() + 1):
-            papers = [e.paper for e, label in zip(items, labels, strict=True) if label == group]
-            queries = key_queries(papers, request.topic, _QUERIES) or [papers[0].title]
-            plans.append(
-                SectionPlan(
-                    queries[0], "", tuple(queries), tuple(p.paper_id for p in papers),
-                    tuple(p.outline_id for p in request.patterns),
-                )
-            )  # fmt: skip
-        return tuple(plans)
+        groups = self._divided(items, request.section_count, request.topic, request.patterns)
+        grouped = {p.paper_id for group in groups for p in group.papers}
+        rest = tuple(e.paper.paper_id for e in items if e.paper.paper_id not in grouped)
+        examples = tuple(p.outline_id for p in request.patterns)
+        plans = [replace(_plan(group), patterns=examples) for group in groups]
+        return tuple(plans) if not rest else (*plans, SectionPlan("", "", (), rest, examples))
 
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
-        """Groups of the rough groups, settled over all papers, named together, in reading order."""
+        """Groups over all papers, under concepts that the rough outlines had votes on, in reading order."""
         rough = [plan for plans in request.rough for plan in plans]
-        ids = list(dict.fromkeys(p for plan in rough for p in plan.paper_ids))
-        if not ids:
-            return ()
-        matrix = np.stack([request.evidence[p].vector for p in ids])
-        row = {p: i for i, p in enumerate(ids)}
-        middles = np.stack([matrix[[row[p] for p in plan.paper_ids]].mean(axis=0) for plan in rough])
-        middles /= np.maximum(np.linalg.norm(middles, axis=1, keepdims=True), 1e-12)
-        start = centroids(middles, ward(middles, request.section_count))
-        labels = settle(matrix, start, smallest=min(_SMALLEST_SECTION, len(ids)))
-        papers = [request.evidence[p].paper for p in ids]
-        return self._plans(papers, matrix, labels, request.topic, request.patterns, request.taken, _in_reading_order)
+        items = [request.evidence[p] for p in dict.fromkeys(p for plan in rough for p in plan.paper_ids)]
+        votes = [plan.title for plan in rough if plan.title]
+        groups = self._divided(
+            items, request.section_count, request.topic, request.patterns, taken=request.taken, votes=votes
+        )
+        if not groups and items:
+            # Too few papers, or none that share a concept: one section of all.
+            return (_whole([e.paper for e in items]),)
+        return tuple(_plan(group) for group in sorted(groups, key=_reading_order))
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
-        """Groups of the memory shown, with sub-queries from its titles; none where it is too small to divide."""
+        """Groups of the memory shown, under concepts that narrow the section's; none where it is too small."""
         items = [e for e in request.memory if e.vector is not None]
-        count = min(request.most, len(items) // (2 * _SMALLEST_SUBSECTION))
+        count = min(request.most, len(items) // (2 * _SMALLEST))
         if count < 2:
             return ()
-        matrix = np.stack([e.vector for e in items])
-        labels = settle(matrix, centroids(matrix, ward(matrix, count)), smallest=_SMALLEST_SUBSECTION)
-        if labels.max() == 0:
-            return ()
-        papers = [e.paper for e in items]
-        taken = (*request.taken, request.section.title)
-        return self._plans(papers, matrix, labels, request.topic, request.patterns, taken, _oldest_first)
+        groups = self._divided(
+            items, count, request.topic, request.patterns, taken=request.taken, above=request.section.title
+        )
+        return tuple(_plan(group) for group in sorted(groups, key=_median_day)) if len(groups) > 1 else ()
 
     async def draft(self, request: DraftRequest) -> SectionDraft:
         """The text of a node by its role; nothing is cited that is not in the evidence."""
@@ -116,44 +103,37 @@ class ExtractiveWriter:
         }[request.role]
         return form(request, subject, self._embed, tuple(avoid))
 
-    def _plans(
-        self,
-        papers: list[Paper],
-        matrix: np.ndarray,
-        labels: np.ndarray,
-        topic: str,
-        patterns: Sequence[Pattern],
-        taken: Sequence[str],
-        order: Callable[[list["tuple[str, list[Paper]]"]], list[int]],
-    ) -> tuple[SectionPlan, ...]:
-        groups = [[p for p, label in zip(papers, labels, strict=True) if label == g] for g in range(labels.max() + 1)]
-        headings = name_groups(groups, centroids(matrix, labels), topic, patterns, self._embed, taken)
-        plans = []
-        for group, heading in zip(groups, headings, strict=True):
-            others = [p for other in groups if other is not group for p in other]
-            queries = [q for q in key_queries(group, topic, _QUERIES, others) if q.lower() != heading.text.lower()]
-            plans.append(
-                SectionPlan(
-                    title=heading.text,
-                    description="; ".join(queries),
-                    queries=tuple(queries) or (heading.text,),
-                    paper_ids=tuple(p.paper_id for p in group),
-                    patterns=(heading.pattern,) if heading.pattern else (),
-                    origin=heading.origin,
-                )
-            )
-        keyed = [(plan.title, group) for plan, group in zip(plans, groups, strict=True)]
-        return tuple(plans[i] for i in order(keyed))
+    def _divided(
+        self, items: Sequence[Evidence], count: int, topic: str, patterns: Sequence[Pattern], **more
+    ) -> list[Group]:
+        """Groups of at least three papers, where there are any papers to divide."""
+        items = [e for e in items if e.vector is not None]
+        if not items:
+            return []
+        matrix = np.stack([e.vector for e in items])
+        papers = [e.paper for e in items]
+        return divide(papers, matrix, count, topic, smallest=_SMALLEST, embed=self._embed, patterns=patterns, **more)
 
 
-def _median_day(papers: Sequence[Paper]) -> float:
-    return float(np.median([p.submitted_latest.toordinal() for p in papers]))
+def _plan(group: Group) -> SectionPlan:
+    return SectionPlan(
+        title=group.concept.text,
+        description="; ".join(group.queries),
+        queries=group.queries or (group.concept.text,),
+        paper_ids=tuple(p.paper_id for p in group.papers),
+        patterns=(group.concept.pattern,) if group.concept.pattern else (),
+        origin=group.origin,
+    )
 
 
-def _in_reading_order(groups: list[tuple[str, list[Paper]]]) -> list[int]:
+def _whole(papers: Sequence[Paper]) -> SectionPlan:
+    return SectionPlan("Approaches", "", ("Approaches",), tuple(p.paper_id for p in papers), origin="method")
+
+
+def _reading_order(group: Group) -> tuple:
     """Foundations first, by time; what is measured with, attacked or applied comes after what it is about."""
-    return sorted(range(len(groups)), key=lambda i: (bool(_LATE.search(groups[i][0])), _median_day(groups[i][1]), i))
+    return bool(_LATE.search(group.concept.text)), _median_day(group)
 
 
-def _oldest_first(groups: list[tuple[str, list[Paper]]]) -> list[int]:
-    return sorted(range(len(groups)), key=lambda i: (_median_day(groups[i][1]), i))
+def _median_day(group: Group) -> float:
+    return float(np.median([p.submitted_latest.toordinal() for p in group.papers]))

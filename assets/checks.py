@@ -1,0 +1,127 @@
+"""Asset checks: what must hold of the lake whenever an asset was made."""
+
+import dagster as dg
+import polars as pl
+
+from assets.corpus_assets import arxiv_records, citations, human_outlines, paper_index, papers
+from assets.resources import House
+from assets.survey_assets import digests, outline, survey, topic_pool
+from corpus.contracts.registry import CONTRACTS
+from corpus.snapshots import take_snapshot
+from corpus.tables import check as check_frame
+from indexes.paper_index import PaperIndex
+from ingestion.errors import LithouseError
+
+_TABLES = {
+    "arxiv_records": arxiv_records,
+    "papers": papers,
+    "citations": citations,
+    "human_outlines": human_outlines,
+    "topic_pool": topic_pool,
+    "outlines": outline,
+    "digests": digests,
+    "surveys": survey,
+}
+_SAMPLE = 5_000
+
+
+def _contract_check(table: str, asset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
+    @dg.asset_check(asset=asset, name="contract", description=f"{table} has its contract's columns, types and rules.")
+    def contract(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+        # Writing checks every row; here the newest rows as stored, so that the check costs the same at any size.
+        rows = house.lake.scan(table).head(_SAMPLE).collect()
+        try:
+            check_frame(rows, CONTRACTS[table])
+        except LithouseError as error:
+            return dg.AssetCheckResult(passed=False, metadata={"message": error.message})
+        return dg.AssetCheckResult(passed=True, metadata={"rows_checked": len(rows)})
+
+    return contract
+
+
+contract_checks = [_contract_check(table, asset) for table, asset in _TABLES.items()]
+
+
+def _result(culprits: list, what: str) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(passed=not culprits, metadata={what: culprits[:20], "count": len(culprits)})
+
+
+@dg.asset_check(asset=papers, description="Every paper has a record, every record a paper.")
+def papers_match_records(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    ids = house.lake.scan("papers").select("paper_id")
+    recorded = house.lake.scan("arxiv_records").select("paper_id").unique()
+    lost = pl.concat([ids.join(recorded, on="paper_id", how="anti"), recorded.join(ids, on="paper_id", how="anti")])
+    return _result(lost.collect().to_series().to_list(), "without_counterpart")
+
+
+@dg.asset_check(asset=paper_index, description="The index was built from the corpus as it is.")
+def index_matches_snapshot(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    snapshot = take_snapshot(house.lake)
+    built = PaperIndex.open(house.path / "index").built_from
+    passed = built is not None and built.snapshot == snapshot.content_hash
+    return dg.AssetCheckResult(
+        passed=passed, metadata={"corpus": snapshot.content_hash, "index": built.snapshot if built else "none"}
+    )
+
+
+def _cited(house: House) -> pl.LazyFrame:
+    editions = house.lake.scan("surveys").select("topic", "edition", "cutoff")
+    sentences = house.lake.scan("survey_sentences").select("topic", "edition", "number", "cited_ids")
+    return sentences.join(editions, on=["topic", "edition"]).explode("cited_ids").drop_nulls("cited_ids")
+
+
+@dg.asset_check(asset=survey, description="Every citation names a paper of the lake.")
+def citations_have_rows(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    lost = _cited(house).join(house.lake.scan("papers"), left_on="cited_ids", right_on="paper_id", how="anti")
+    return _result(lost.select("cited_ids").unique().collect().to_series().to_list(), "unknown")
+
+
+@dg.asset_check(asset=survey, description="No citation is later than its edition's cutoff.")
+def none_after_the_cutoff(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    dated = house.lake.scan("papers").select("paper_id", "submitted_latest")
+    late = (
+        _cited(house)
+        .join(dated, left_on="cited_ids", right_on="paper_id")
+        .filter(pl.col("submitted_latest") > pl.col("cutoff"))
+    )
+    return _result(late.select("cited_ids").unique().collect().to_series().to_list(), "late")
+
+
+@dg.asset_check(asset=survey, description="Every reference is cited, and every cited paper is a reference.")
+def no_uncited_reference(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    listed = (
+        house.lake.scan("surveys")
+        .select("topic", "edition", "references")
+        .explode("references")
+        .drop_nulls("references")
+    )
+    cited = _cited(house).select("topic", "edition", pl.col("cited_ids").alias("references")).unique()
+    keys = ["topic", "edition", "references"]
+    odd = pl.concat(
+        [listed.join(cited, on=keys, how="anti").select(keys), cited.join(listed, on=keys, how="anti").select(keys)]
+    )
+    return _result(odd.select("references").collect().to_series().to_list(), "uncited_or_unlisted")
+
+
+@dg.asset_check(asset=survey, description="No section is empty: it has sentences, or subsections that have.")
+def no_empty_section(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    sections = (
+        house.lake.scan("survey_sections")
+        .join(house.lake.scan("surveys"), on=["topic", "edition"], how="semi")
+        .collect()
+    )
+    rows = list(sections.select("topic", "edition", "number", "words").iter_rows())
+    parents = {(t, e, n.rpartition(".")[0]) for t, e, n, _ in rows}
+    empty = [f"{t}@{e} {n}" for t, e, n, words in rows if not words and (t, e, n) not in parents]
+    return _result(empty, "empty")
+
+
+all_checks = [
+    *contract_checks,
+    papers_match_records,
+    index_matches_snapshot,
+    citations_have_rows,
+    none_after_the_cutoff,
+    no_uncited_reference,
+    no_empty_section,
+]

@@ -1,0 +1,40 @@
+"""`lithouse status`."""
+
+import click
+
+from assets.commands.options import Command, json_flag, print_json
+from assets.home import lithouse_home
+
+
+@click.command("status", cls=Command)
+@json_flag
+def command(as_json: bool) -> None:
+    """Tables, coverage by month, and each survey: fresh, or stale and why."""
+    from assets import status
+    from corpus.tables import Lake
+
+    home = lithouse_home()
+    lake = Lake(home)
+    result = {
+        "home": str(home),
+        "tables": status.tables(lake),
+        "months": status.months(lake),
+        "surveys": status.surveys(home),
+    }
+    if as_json:
+        print_json(result)
+        return
+    click.echo(f"{home}")
+    for name, held in result["tables"].items():
+        click.echo(f"  {name:<18} version {held['version']:>4}  {held['rows']:>10,} rows")
+    if result["months"]:
+        years: dict[str, int] = {}
+        for month in result["months"]:
+            years[month["month"][:4]] = years.get(month["month"][:4], 0) + month["papers"]
+        click.echo(f"  papers by year: {', '.join(f'{year} {count:,}' for year, count in years.items())}")
+    for survey in result["surveys"]:
+        click.echo(
+            f"  {survey['topic']}/{survey['method']}@{survey['edition']}: {survey['state']}{': ' + survey['cause'] if survey['cause'] else ''}"
+        )
+    if not result["tables"]:
+        click.echo("  Nothing yet: lithouse demo, or lithouse refresh --source SOURCE --cutoff DAY")

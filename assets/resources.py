@@ -1,0 +1,76 @@
+"""What assets need from outside: the home folder, and the source a run reads."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+
+from assets.home import lithouse_home
+from assets.sources import open_source
+from corpus.harvest import Reading, Source, read_source
+from corpus.tables import Lake
+from generation.stages import Workshop
+from ingestion.dates import parse_cutoff
+
+
+class House:
+    """The lake and what is built from it.
+
+    Args:
+        path: LITHOUSE_HOME.
+        progress: told what is being done, items done, and items to do.
+    """
+
+    def __init__(self, path: Path, progress: Callable[[str, int, int], None] | None = None) -> None:
+        self.path = path
+        self._progress = progress
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.path)
+
+    def workshop(self) -> Workshop:
+        """A workshop as of now: an index opened before a refresh would be refused after it."""
+        return Workshop(self.path, self._progress)
+
+
+@dg.resource(config_schema={"home": dg.Field(str, default_value="", description="Folder; empty: LITHOUSE_HOME.")})
+def house(context: dg.InitResourceContext) -> House:
+    """The lake of the environment, or of the run's configuration."""
+    return House(
+        Path(context.resource_config["home"]).resolve() if context.resource_config["home"] else lithouse_home()
+    )
+
+
+class SourceDesk:
+    """The source of a run, read once and shared by the run's assets.
+
+    Args:
+        source: an opened source, None where the run reads none.
+        reading: what was already read of it.
+        cutoff: inclusive UTC day as text, "" for none.
+    """
+
+    def __init__(self, source: Source | None = None, reading: Reading | None = None, cutoff: str = "") -> None:
+        self.source = source
+        self.cutoff = cutoff
+        self._reading = reading
+
+    @property
+    def reading(self) -> Reading | None:
+        """The source's records, None where the run names no source."""
+        if self._reading is None and self.source is not None:
+            self._reading = read_source(self.source, cutoff=parse_cutoff(self.cutoff) if self.cutoff else None)
+        return self._reading
+
+
+@dg.resource(
+    config_schema={
+        "source": dg.Field(str, default_value="", description="mirror:PATH or import:PATH; empty: no source is read."),
+        "cutoff": dg.Field(str, default_value="", description="Inclusive UTC day, e.g. 2024-03-31; empty: everything."),
+    }
+)
+def source_desk(context: dg.InitResourceContext) -> SourceDesk:
+    """The source named in the run's configuration."""
+    config = context.resource_config
+    return SourceDesk(open_source(config["source"]) if config["source"] else None, None, config["cutoff"])

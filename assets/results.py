@@ -1,0 +1,58 @@
+"""The objects `--json` prints: keys may be added, never renamed."""
+
+from pathlib import Path
+
+
+def refresh_result(outcome, source) -> dict:
+    """`refresh`: months, counts, refusals, commits, status."""
+    report = outcome.report
+    added, changed = set(report.added), set(report.changed)
+    held = getattr(source, "papers_with_files", dict)()
+    orphans = [name for paper, names in held.items() if paper not in report.all_ids for name in names]
+    return {
+        "source": report.source,
+        "cutoff": report.cutoff and report.cutoff.isoformat(),
+        "months": [f"{m:%Y-%m}" for m in report.months],
+        "months_changed": [f"{m:%Y-%m}" for m in report.changed_months],
+        "rows_added": len(added),
+        "rows_changed": len(changed),
+        "rows_unchanged": len(report.seen - added - changed),
+        "rows_removed": len(report.removed),
+        "rejected": [
+            {"id": r.raw_id, "reason": r.reason, "file": r.source_file, "line": r.source_line} for r in report.refusals
+        ],
+        "files_without_record": sorted(orphans),
+        "commits": report.commits,
+        "status": report.status,
+        "failures": [{"item": f.item, "reason": f.reason} for f in report.failures],
+        "seconds": round(outcome.seconds, 3),
+        "runs": list(outcome.run_ids),
+    }
+
+
+def survey_result(home: Path, row: dict, lake, seconds: float, stages_run: tuple[str, ...]) -> dict:
+    """`survey` and `demo`: paths are absolute."""
+    consulted = lake.read("edition_papers", topic=row["topic"], edition=row["edition"], is_consulted=True)
+    return {
+        "topic": row["title"],
+        "slug": row["topic"],
+        "method": row["method"],
+        "writer": row["writer"],
+        "edition": row["edition"],
+        "cutoff": row["cutoff"].isoformat(),
+        "status": row["status"],
+        "paths": {kind: str(home / path) for kind, path in row["paths"].items()},
+        "sections": row["section_count"],
+        "sentences": row["sentence_count"],
+        "references": row["references"],
+        "consulted": sorted(consulted["paper_id"]),
+        "failures": row["failures"],
+        "notes": row["notes"],
+        "admitted_count": row["admitted_count"],
+        "pool_count": row["pool_count"],
+        "manifest": {m["table"]: m["version"] for m in row["manifest"]},
+        "tokens": {"input": row["input_tokens"], "output": row["output_tokens"], "cached": row["cached_tokens"]},
+        "cost": "unknown" if row["cost"] is None else row["cost"],
+        "seconds": round(seconds, 3),
+        "stages_run": list(stages_run),
+    }

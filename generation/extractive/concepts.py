@@ -1,0 +1,234 @@
+"""Concepts: phrases that can head a section, with the papers that speak of them.
+
+Belongs here: which phrases of titles and which headings of human outlines are concepts of the field at all. Not here:
+choosing among them (`grouping`).
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from generation.extractive.phrases import (
+    STOP_WORDS,
+    Key,
+    Phrase,
+    content_stems,
+    headline,
+    in_plural,
+    key_of,
+    phrases,
+    plural_forms,
+    root,
+    spoken_of,
+)
+from generation.values import Paper, Pattern
+
+GENERIC = frozenset(
+    """analysis analyse analyze analyzing approach application method model modeling system framework study survey review
+    paper novel new efficient effective simple better improve improved improving improvement enhance enhanced enhancing
+    towards case task data dataset technique learning language large neural deep problem challenge opportunity
+    performance result experimental general universal unified high low fast scalable robust powerful comprehensive
+    overview introduction tutorial perspective position report technical open good great best first second two three
+    multiple different various via exploring exploration understanding investigating investigation rethinking
+    revisiting leveraging building boosting empirical automatic automated advancing advance recent end needs attention
+    you know work way llm ai generation generative text information content tool strategy process design development
+    state art level real world time don really help matter network natural training pretrained pre trained pretraining
+    train scale source capability sequence token foundation domain user human example feature answer question
+    ability word document corpus context evidence use era version part need nlp lm lms agent based aware free step
+    machine output input response quality extensive simple set insight advanced toolkit library sample sentence
+    prediction processing representation algorithm architecture inference cost search effectiveness wide range size extensive result show face score
+    limitation direction suggestion mitigation evaluation instruction adaptation generalization impact potential
+    experience assistance integration selection interaction role relation relationship behavior mechanism semantic""".split()
+)
+_COMMON_HEADING = re.compile(
+    r"\b(?:introduction|introducing|conclusions?|concluding|related|background|preliminar\w+|discussions?|references|overview|"
+    r"summary|appendix|acknowledg\w+|future|outlook|abstract|motivation|contributions?|notation|definitions?|others?|"
+    r"results?|experiments?|methods?|methodolog\w+|datasets?|perspectives?|challenges|limitations|taxonomy|scope|task|"
+    r"organi[sz]ation|survey|review|open problems?|remarks|setup|formulation|miscellaneous|applications?|approaches|"
+    r"history|development|what|how|why|goals?|format)\b",
+    re.IGNORECASE,
+)
+# Facets under which surveys gather papers whatever they are about; only what titles say counts, since every
+# abstract speaks of a benchmark.
+_FACETS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("Evaluation and Benchmarks", re.compile(r"\b(?:evaluat\w+|benchmark\w*|metrics?|diagnos(?:e|ing))\b", re.IGNORECASE)),
+    ("Security and Privacy", re.compile(
+        r"\b(?:attack\w*|poison\w*|backdoor\w*|privacy|private|adversarial|jailbreak\w*|vulnerabilit\w+|inject\w+)\b",
+        re.IGNORECASE)),
+    ("Domain-Specific Applications", re.compile(
+        r"\b(?:medic\w+|clinic\w+|health\w*|biomedic\w+|legal|law|financ\w+|education\w*|agricultur\w+|chemi\w+|"
+        r"scientific|customer|enterprise|industr\w+)\b", re.IGNORECASE)),
+)  # fmt: skip
+_ENDS_BADLY = re.compile(
+    r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|ic|less|based|aware|driven|centric|specific|free|wide|multi|cross|non|shot|hop|"
+    r"step|scale|term|end|level|source|modal|domain|needs|meets|makes|helps|matters?|means|learners?|world|gap|thoughts?|questions?|answers?|tasks?|directions?|systems?|language|passages?|documents?|tune|range|size)$",
+    re.IGNORECASE,
+)
+_BEGINS_BADLY = re.compile(
+    r"^(?:improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|address|"
+    r"understand|investigat|assess|evaluat|build|mak|us|do|is|are|can|how|what|when|why|does|benchmark|scal|teach|counter|relevant|remain|author|time|retrieved|existing|augment|"
+    r"predict|measur|reduc|detect|align|adapt|combin|integrat|incorporat|optimi[sz]|generat|retriev|learn|train|answer|"
+    r"improved|better|complex|divers|dynamic|effective|efficient|strong|simpl|novel|adaptiv|interactiv|iterativ|"
+    r"meet|meets|beyond|free|via|based|specific|base)(?:e|es|ed|ing|s)?$",
+    re.IGNORECASE,
+)
+# One word is a concept where its form says that it names an activity or a quality, and most others are not.
+_ONE_WORD = re.compile(
+    r"(?:i[sz]ation|ution|ession|nation|dation|icity|ability|ness|anking|tions?|bots)$", re.IGNORECASE
+)
+_MAX_WORDS = 5
+_FEW_TITLES = 120
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A possible heading.
+
+    Attributes:
+        named, spoken: papers whose titles, and whose titles or abstracts, hold it.
+        pattern: the human outline whose heading it is.
+        shape: how much its form alone speaks for it, about 1.
+    """
+
+    text: str
+    stems: frozenset[str]
+    named: frozenset[str]
+    spoken: frozenset[str]
+    pattern: str | None = None
+    shape: float = 1.0
+
+
+def topic_words(topic: str) -> frozenset[str]:
+    """Stems of the topic's title and the acronyms of its words: "RAG" says no more than what it stands for."""
+    stems = [s for s in key_of(topic) if s not in STOP_WORDS]
+    acronyms = {"".join(s[0] for s in stems[i:j]) for i in range(len(stems)) for j in range(i + 2, len(stems) + 1)}
+    return frozenset(stems) | {a for a in acronyms if len(a) > 2}
+
+
+def is_telling(stems: Sequence[str] | frozenset[str], topic: frozenset[str]) -> bool:
+    """Whether a phrase says something of its own: a word that is neither generic nor the topic's in another form."""
+    return any(
+        part not in GENERIC and part not in STOP_WORDS and len(part) > 1 and not part.isdigit()
+        and not any(root(part) == root(t) for t in topic)
+        for part in stems
+    )  # fmt: skip
+
+
+def concepts(
+    papers: Sequence[Paper], topic: str, patterns: Sequence[Pattern] = (), *, is_whole: bool = True
+) -> list[Concept]:
+    """Concepts that at least two of the papers speak of, by text.
+
+    Args:
+        is_whole: the papers are those of a whole survey, which may have facets and, where they are few, takes
+            concepts from abstracts too; the parts of a section are read from titles alone.
+    """
+    own = topic_words(topic)
+    titles = {p.paper_id: p.title for p in papers}
+    texts = {p.paper_id: f"{p.title} . {p.abstract or ''}" for p in papers}
+    found = {p.key: p for p in phrases(titles) if is_telling(p.key, own) and _is_concept(p)}
+    if is_whole and len(papers) < _FEW_TITLES:
+        found = _often_in(texts, own) | found
+    human = _human_headings(patterns, own)
+    spoken = spoken_of([*found, *human], texts)
+    in_titles = spoken_of([*found, *human], titles)
+    plurals = plural_forms([key for key in (*found, *human) if len(spoken[key]) > 1], texts.values())
+    made: dict[frozenset[str], Concept] = {}  # by roots: "dense retrieval" and "dense retrievers" are one
+    for key in sorted({*found, *human}, key=lambda k: (-len(in_titles[k]), -len(spoken[k]), k)):
+        if len(spoken[key]) < 2:
+            continue
+        text, pattern = human.get(key) or (found[key].text, None)
+        named = frozenset(in_titles[key])
+        # Every abstract speaks of robustness; a single word names only what has it in the title.
+        spoken_in = frozenset(spoken[key]) if len(key) > 1 else named
+        text = headline(_display(text, plurals.get(key)))
+        concept = Concept(text, content_stems(text), named, spoken_in, pattern, _shape(key, pattern))
+        made.setdefault(frozenset(root(s) for s in concept.stems), concept)
+    return sorted([*made.values(), *(_facets(titles) if is_whole else ())], key=lambda c: c.text)
+
+
+def key_queries(
+    group: Collection[str], known: Sequence[Concept], count: int, others: Collection[str] = ()
+) -> list[str]:
+    """Concepts that a group speaks of and others do not, best first: what to search for under its heading.
+
+    Args:
+        group, others: paper ids.
+        known: concepts of all of them.
+    """
+
+    def weight(concept: Concept) -> float:
+        inside = len(concept.named & ids) + len(concept.spoken & ids)
+        outside = len(concept.named & beside) + len(concept.spoken & beside)
+        return concept.shape * inside / max(len(ids), 1) - 0.7 * outside / max(len(beside), 1)
+
+    ids, beside = frozenset(group), frozenset(others)
+    chosen: list[Concept] = []
+    own = [c for c in known if len(c.spoken & ids) > 1 and c.named & ids]
+    for concept in sorted(own, key=lambda c: (-weight(c), c.text)):
+        if len(chosen) < count and not any(concept.stems <= c.stems or c.stems <= concept.stems for c in chosen):
+            chosen.append(concept)
+    return [c.text for c in chosen]
+
+
+def _display(text: str, plural: str | None) -> str:
+    """The phrase as a heading has it: kinds of things in the plural, activities and qualities as they are."""
+    text = re.sub(r"\bQA\b", "Question Answering", text)
+    is_thing = plural and not re.search(r"(?:ions|ings|ness|ities|als)$", plural) and len(text.split()) > 1
+    return in_plural(text, plural) if is_thing else text
+
+
+def _shape(key: Key, pattern: str | None) -> float:
+    """Two or three words make the usual heading; one a human wrote is a little better."""
+    return {1: 0.8, 2: 1.0, 3: 1.0, 4: 0.95}.get(len(key), 0.8) + (0.05 if pattern else 0.0)
+
+
+def _is_concept(phrase: Phrase) -> bool:
+    """A noun phrase, as far as its words tell: no participle at the end, no gerund of doing at the start."""
+    words = phrase.text.split()
+    rare = len(phrase.paper_ids) < 2
+    if (phrase.closed < 0.5) or (phrase.led > 0.6 and not rare):
+        return False
+    if any(w.lower() in STOP_WORDS and w.lower() != "of" for w in words) or any(c.isdigit() for c in phrase.text):
+        return False
+    if _BEGINS_BADLY.match(words[0]) or (_ENDS_BADLY.search(words[-1]) and not words[-1].isupper()):
+        return False
+    if len(words) == 1 and "-" not in phrase.text:
+        return bool(_ONE_WORD.search(phrase.text)) and len(phrase.text) > 6
+    # A name of a system ("BERT", "ChatGPT") heads no section.
+    return any(w.islower() or w.istitle() or "-" in w for w in words)
+
+
+def _human_headings(patterns: Sequence[Pattern], own: frozenset[str]) -> dict[Key, tuple[str, str]]:
+    """Headings of the first two levels that name a concept: key → (heading, outline)."""
+    found: dict[Key, tuple[str, str]] = {}
+    for pattern in patterns:
+        for level, heading in pattern.headings:
+            words = heading.split()
+            key = key_of(heading)
+            if level > 2 or not 2 <= len(words) <= _MAX_WORDS or _COMMON_HEADING.search(heading) or key in found:
+                continue
+            if not re.fullmatch(r"[\w\s&+'’-]+", heading) or _BEGINS_BADLY.match(words[0]) or not is_telling(key, own):
+                continue
+            if any(w.lower() in STOP_WORDS and w.lower() not in ("of", "and") for w in words):
+                continue
+            if not _ENDS_BADLY.search(words[-1]):
+                found[key] = (heading, pattern.outline_id)
+    return found
+
+
+def _often_in(texts: Mapping[str, str], own: frozenset[str]) -> dict[Key, Phrase]:
+    """Few titles share few phrases, so that what several abstracts speak of counts too."""
+    return {
+        p.key: p for p in phrases(texts)
+        if len(p.paper_ids) >= 3 and len(p.key) > 1 and is_telling(p.key, own) and _is_concept(p)
+    }  # fmt: skip
+
+
+def _facets(titles: Mapping[str, str]) -> list[Concept]:
+    made = []
+    for text, words in _FACETS:
+        named = frozenset(p for p, title in titles.items() if words.search(title))
+        if len(named) >= 2:
+            made.append(Concept(text, content_stems(text), named, named, None))
+    return made

@@ -1,0 +1,203 @@
+"""Groups of papers under headings: the concepts that divide a set of papers best, and who belongs to which.
+
+A group is made for its heading, so that no group is left for which a name must be found: concepts are chosen such
+that every paper, weighed by its relevance, is near to one of them (facility location, greedy, then exchanges).
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from generation.extractive.concepts import Concept, concepts, key_queries
+from generation.extractive.phrases import content_stems, root
+from generation.values import Paper, Pattern
+
+_NAMED, _SPOKEN = 0.22, 0.08
+"""What a mention in the title, or in the abstract only, adds to the cosine of paper and concept."""
+
+_QUALITY = 0.35
+_VOTE = 0.02
+_MOST_CANDIDATES = 200
+_EXCHANGES = 4
+_LARGE_GROUP = 20
+_MANY_PAPERS = 200
+_STRAY_SHARE = 0.15
+_QUERIES = 3
+_TRUE_SHARE = 0.2
+"""Least share of a group's papers that speak of its heading."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Papers under a heading, nearest first, and what to search for under it."""
+
+    concept: Concept
+    papers: tuple[Paper, ...]
+    queries: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        return f"human outline {self.concept.pattern}" if self.concept.pattern else "key phrases"
+
+
+def divide(
+    papers: Sequence[Paper],
+    matrix: np.ndarray,
+    count: int,
+    topic: str,
+    *,
+    smallest: int,
+    embed: Callable[[Sequence[str]], np.ndarray],
+    patterns: Sequence[Pattern] = (),
+    taken: Sequence[str] = (),
+    above: str = "",
+    votes: Collection[str] = (),
+) -> list[Group]:
+    """At most `count` groups; fewer where not enough concepts are borne out by `smallest` papers each.
+
+    Args:
+        matrix: unit vectors of the papers (n, d).
+        taken: headings that stand elsewhere.
+        above: the heading of the section that is divided; its parts may narrow it, not repeat it.
+        votes: headings that rough outlines proposed.
+    """
+    known = _candidates(papers, topic, patterns, taken, above)
+    if not known or len(papers) < smallest:
+        return []
+    affinity = _affinity(papers, matrix, known, embed)
+    weights = _weights(papers)
+    voted = [content_stems(v) for v in votes]
+    bonus = np.array([_bonus(c, papers, voted) for c in known]) * weights.sum() / max(count, 1)
+    barred: set[int] = set()
+    while chosen := _choose(affinity, weights, bonus, known, count, barred):
+        labels = np.argmax(affinity[:, chosen], axis=1)
+        labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights)] = -1
+        failing = _not_borne_out(chosen, labels, known, papers, smallest)
+        if not failing:
+            return _groups(chosen, labels, known, papers, affinity)
+        barred.update(failing[: -(-len(failing) // 2)])
+    return []
+
+
+def support_needed(size: int) -> int:
+    """Papers of a group that must speak of its heading."""
+    return 2 if size < _LARGE_GROUP else max(3, round(0.03 * size))
+
+
+def _candidates(
+    papers: Sequence[Paper], topic: str, patterns: Sequence[Pattern], taken: Sequence[str], above: str
+) -> list[Concept]:
+    """Concepts that some but not nearly all papers speak of, none alike to a heading that is taken."""
+    used = [content_stems(t) for t in taken if t != above]
+    broad = content_stems(above)
+    least = 2 if len(papers) < 60 else 3
+    found = [
+        c
+        for c in concepts(papers, topic, patterns, is_whole=not above)
+        if len(c.spoken) >= least and len(c.named) <= 0.5 * len(papers)
+        and not any(alike(c.stems, u) for u in used) and (broad < c.stems or not alike(c.stems, broad))
+    ]  # fmt: skip
+    return sorted(found, key=lambda c: (-(2 * len(c.named) + len(c.spoken)) * c.shape, c.text))[:_MOST_CANDIDATES]
+
+
+def alike(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two headings share more than half of the words of the shorter one, whatever the words' endings."""
+    short, other = {root(s) for s in a}, {root(s) for s in b}
+    return bool(short and other) and len(short & other) / min(len(short), len(other)) > 0.5
+
+
+def _affinity(papers: Sequence[Paper], matrix: np.ndarray, known: Sequence[Concept], embed) -> np.ndarray:
+    """How near each paper is to each concept (n, concepts): to its words, to the papers that name it, and by mention."""
+    row = {p.paper_id: i for i, p in enumerate(papers)}
+    named = np.zeros((len(papers), len(known)))
+    spoken = np.zeros_like(named)
+    for j, concept in enumerate(known):
+        named[[row[p] for p in concept.named], j] = 1.0
+        spoken[[row[p] for p in concept.spoken], j] = 1.0
+    # Papers that name a concept in the title speak louder for what it is than those that mention it.
+    centres = (named + 0.2 * spoken).T @ matrix
+    centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
+    words = embed([c.text for c in known])
+    blend = centres + 0.6 * words
+    blend /= np.maximum(np.linalg.norm(blend, axis=1, keepdims=True), 1e-12)
+    return np.round(matrix @ blend.T + _SPOKEN * spoken + (_NAMED - _SPOKEN) * named, 6)
+
+
+def _weights(papers: Sequence[Paper]) -> np.ndarray:
+    """By relevance: the far tail of a pool shall join sections, not make them."""
+    similarity = np.array([p.similarity for p in papers])
+    low, high = np.quantile(similarity, [0.25, 0.75])
+    return np.clip((similarity - low) / max(high - low, 1e-9), 0.25, 1.2)
+
+
+def _bonus(concept: Concept, papers: Sequence[Paper], voted: Sequence[frozenset[str]]) -> float:
+    share = (len(concept.named) + 0.3 * len(concept.spoken)) / len(papers)
+    return _QUALITY * (concept.shape * min(share, 0.15)) + _VOTE * sum(concept.stems == v for v in voted)
+
+
+def _choose(
+    affinity: np.ndarray, weights: np.ndarray, bonus: np.ndarray, known: Sequence[Concept], count: int, barred: set[int]
+) -> list[int]:
+    """Indexes of the concepts, greedy first, then exchanged while that gains."""
+    free = [i for i in range(len(known)) if i not in barred]
+    chosen: list[int] = []
+
+    def gain(others: list[int]) -> np.ndarray:
+        best = affinity[:, others].max(axis=1) if others else np.zeros(len(affinity))
+        return weights @ np.maximum(affinity - best[:, None], 0.0) + bonus
+
+    def best_addition(others: list[int]) -> int | None:
+        values = gain(others)
+        fitting = [
+            i for i in free if i not in others and not any(alike(known[i].stems, known[o].stems) for o in others)
+        ]
+        return max(fitting, key=lambda i: (round(float(values[i]), 6), -i), default=None)
+
+    while len(chosen) < count and (found := best_addition(chosen)) is not None:
+        chosen.append(found)
+    for _ in range(_EXCHANGES):
+        before = list(chosen)
+        for place in range(len(chosen)):
+            others = chosen[:place] + chosen[place + 1 :]
+            found = best_addition(others)
+            if found is not None:
+                chosen[place] = found
+        if chosen == before:
+            break
+    return chosen
+
+
+def _floor(affinity: np.ndarray, weights: np.ndarray) -> float:
+    """Affinity below which a paper of a large pool is about none of the concepts."""
+    if len(affinity) < _MANY_PAPERS:
+        return -1.0
+    return float(np.quantile(affinity.max(axis=1)[weights >= np.median(weights)], _STRAY_SHARE))
+
+
+def _not_borne_out(
+    chosen: list[int], labels: np.ndarray, known: Sequence[Concept], papers: Sequence[Paper], smallest: int
+) -> list[int]:
+    """The concepts that too few of their group speak of, worst first."""
+    failing = []
+    for place, index in enumerate(chosen):
+        members = [p.paper_id for p, label in zip(papers, labels, strict=True) if label == place]
+        support = sum(p in known[index].spoken for p in members)
+        needed = max(support_needed(len(members)), _TRUE_SHARE * len(members))
+        if len(members) < smallest or support < needed:
+            failing.append((support / max(len(members), 1) if len(members) >= smallest else -1.0, len(members), index))
+    return [index for _, _, index in sorted(failing)]
+
+
+def _groups(
+    chosen: list[int], labels: np.ndarray, known: Sequence[Concept], papers: Sequence[Paper], affinity: np.ndarray
+) -> list[Group]:
+    made = []
+    for place, index in enumerate(chosen):
+        rows = sorted(np.flatnonzero(labels == place), key=lambda i: (-affinity[i, index], papers[i].paper_id))
+        members = tuple(papers[i] for i in rows)
+        own = [p.paper_id for p in members]
+        others = [p.paper_id for p, label in zip(papers, labels, strict=True) if label != place]
+        queries = [q for q in key_queries(own, known, _QUERIES + 1, others) if q != known[index].text]
+        made.append(Group(known[index], members, tuple(queries[:_QUERIES])))
+    return made

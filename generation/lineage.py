@@ -1,0 +1,270 @@
+"""Where a survey, a section or a sentence came from, as a tree down to records, files, table versions and the run."""
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from corpus.tables import Lake
+from ingestion.errors import BadInput, NotFound
+
+
+@dataclass
+class Node:
+    """One step back: what kind of thing, its id, a line about it, more about it, and what it came from."""
+
+    kind: str
+    id: str
+    label: str
+    detail: dict = field(default_factory=dict)
+    children: list["Node"] = field(default_factory=list)
+
+    def as_json(self) -> dict:
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "label": self.label,
+            "detail": self.detail,
+            "children": [child.as_json() for child in self.children],
+        }
+
+
+def find_edition(lake: Lake, name: str) -> dict:
+    """The `surveys` row of `SLUG`, `SLUG/METHOD` or `SLUG/METHOD@EDITION`; the newest that fits.
+
+    A name that is no slug with a survey is taken as a title.
+
+    Raises:
+        NotFound: there is no such survey; says which there are.
+    """
+    from generation.topics import BadTopic, define_topic
+
+    path, _, edition = name.partition("@")
+    slug, _, method = path.partition("/")
+    rows = lake.scan("surveys").sort("created_at").collect()
+    found = rows.filter(pl.col("topic") == slug)
+    if method:
+        found = found.filter(pl.col("method") == method)
+    if edition:
+        found = found.filter(pl.col("edition").str.starts_with(edition))
+    if not len(found) and not edition:
+        try:
+            key = define_topic(name).key
+        except BadTopic:
+            key = ""
+        # A title names the topic that follows the corpus, else any frozen topic of that title.
+        found = rows.filter(pl.col("topic") == key)
+        if not len(found):
+            found = rows.filter(pl.col("title").str.to_lowercase() == " ".join(name.split()).lower())
+    if not len(found):
+        known = ", ".join(dict.fromkeys(f"{r['topic']}/{r['method']}" for r in rows.to_dicts())) or "none yet"
+        raise NotFound("there is no survey", which=name, advice=f"Surveys: {known}.")
+    return found.to_dicts()[-1]
+
+
+def of_survey(lake: Lake, row: dict) -> Node:
+    """The survey, its sections, the outlines and tables it was made from, and its run."""
+    key = {"topic": row["topic"], "edition": row["edition"]}
+    sections = lake.read("survey_sections", **key).sort("position").to_dicts()
+    sentences = lake.read("survey_sentences", **key)
+    children = [
+        Node(
+            "section",
+            s["number"],
+            s["title"],
+            {
+                "words": s["words"],
+                "sentences": len(sentences.filter(pl.col("section") == s["number"])),
+                "papers": len(s["paper_ids"]),
+            },
+        )
+        for s in sections
+    ]
+    detail = {
+        "method": row["method"],
+        "writer": row["writer"],
+        "cutoff": row["cutoff"].isoformat(),
+        "admitted": row["admitted_count"],
+        "pool": row["pool_count"],
+        "consulted": row["consulted_count"],
+        "cited": row["cited_count"],
+        "status": row["status"],
+    }
+    children += [_patterns(lake, key), _pool(lake, row), _tables(row), _run(row)]
+    return Node(
+        "survey", f"{row['topic']}/{row['method']}@{row['edition']}", row["title"], detail, [c for c in children if c]
+    )
+
+
+def of_section(lake: Lake, row: dict, number: str) -> Node:
+    """A section, its sentences with their spans, the outline node and what was retrieved for it.
+
+    Raises:
+        NotFound: the survey has no such section.
+    """
+    key = {"topic": row["topic"], "edition": row["edition"]}
+    sections = lake.read("survey_sections", **key).sort("position").to_dicts()
+    section = next((s for s in sections if s["number"] == number), None)
+    if section is None:
+        raise NotFound(
+            "the survey has no section", which=number, advice=f"Sections: {', '.join(s['number'] for s in sections)}."
+        )
+    sentences = lake.read("survey_sentences", **key).filter(pl.col("section") == number).sort("number").to_dicts()
+    node = next((n for n in lake.read("outlines", **key).to_dicts() if n["title"] == section["title"]), None)
+    children = [_sentence(lake, row, s) for s in sentences]
+    if node:
+        entries = lake.read("digests", **key).filter(pl.col("number") == node["number"]).sort("rank").to_dicts()
+        children.append(
+            Node(
+                "outline node",
+                node["number"],
+                node["title"],
+                {"heading_origin": node["heading_origin"], "queries": node["queries"], "human_outlines": node["patterns"]},
+                [
+                    Node("retrieved", e["paper_id"], f"rank {e['rank']} for “{e['query']}”",
+                         {"similarity": e["similarity"], "window": e["window"], "citations": e["citation_count"]})
+                    for e in entries
+                ],
+            )
+        )  # fmt: skip
+    children += [_tables(row), _run(row)]
+    return Node(
+        "section", number, section["title"], {"survey": f"{row['topic']}/{row['method']}@{row['edition']}"}, children
+    )
+
+
+def of_sentence(lake: Lake, row: dict, number: int) -> Node:
+    """A sentence down to the characters, the record, the file, the table versions and the run.
+
+    Raises:
+        BadInput: numbers begin at 1.
+        NotFound: the survey has no such sentence.
+    """
+    if number < 1:
+        raise BadInput("sentences are numbered from 1", which=str(number))
+    found = lake.read("survey_sentences", topic=row["topic"], edition=row["edition"], number=number).to_dicts()
+    if not found:
+        raise NotFound(
+            "the survey has no sentence", which=str(number), advice=f"It has {row['sentence_count']} sentences."
+        )
+    node = _sentence(lake, row, found[0], deep=True)
+    node.children += [_tables(row), _run(row)]
+    return node
+
+
+def _sentence(lake: Lake, row: dict, sentence: dict, *, deep: bool = False) -> Node:
+    detail: dict = {"section": sentence["section"], "kind": sentence["kind"]}
+    if sentence["edits"]:
+        detail["edits"] = [f"{e['name']}: “{e['before']}” → “{e['after']}”" for e in sentence["edits"]]
+    if sentence["template"]:
+        detail["template"] = sentence["template"]
+    children = [_span(lake, row, span, deep) for span in sentence["spans"]]
+    children += [
+        Node("stated value", r["name"], r["value"], {"query": r["query"]} if r["query"] else {})
+        for r in sentence["rows"]
+    ]
+    return Node("sentence", str(sentence["number"]), sentence["text"], detail, children)
+
+
+def _span(lake: Lake, row: dict, span: dict, deep: bool) -> Node:
+    versions = {m["table"]: m["version"] for m in row["manifest"]}
+    held = lake.read("papers", version=versions.get("papers"), paper_id=span["paper_id"]).to_dicts()
+    paper = held[0] if held else None
+    text = (paper["abstract"] or "")[span["start"] : span["end"]] if paper else ""
+    detail = {"text": text, "characters": [span["start"], span["end"]], "page": span["page"]}
+    node = Node(
+        "span",
+        f"{span['paper_id']}:{span['source']}[{span['start']}:{span['end']}]",
+        f"{span['source']} of {span['paper_id']}",
+        detail,
+    )
+    if paper:
+        node.detail["abstract_origin"] = paper["abstract_origin"]
+        node.children = [_paper(lake, paper, versions, deep)]
+    return node
+
+
+def _paper(lake: Lake, paper: dict, versions: dict, deep: bool) -> Node:
+    node = Node(
+        "paper",
+        paper["paper_id"],
+        paper["title"],
+        {
+            "submitted_latest": paper["submitted_latest"].isoformat(),
+            "precision": paper["submitted_precision"],
+            "content_hash": paper["content_hash"],
+        },
+    )
+    if deep:
+        records = lake.read("arxiv_records", paper_id=paper["paper_id"]).sort("source").to_dicts()
+        used = {f["source"] for f in paper["field_sources"] if f["field"] == "abstract"}
+        node.children = [_record(lake, r, is_used=r["source"] in used) for r in records]
+    return node
+
+
+def _record(lake: Lake, record: dict, *, is_used: bool) -> Node:
+    harvests = lake.read("harvests", harvest_id=record["harvest_id"]).to_dicts()
+    file = next((f for h in harvests for f in h["files"] if f["path"] == record["source_file"]), None)
+    detail = {
+        "line": record["source_line"],
+        "sha256": file["sha256"] if file else None,
+        "harvest": record["harvest_id"],
+    }
+    children = [
+        Node("source file", record["source_file"], f"line {record['source_line']} of {record['source_file']}", detail)
+    ]
+    children += [
+        Node("harvest", h["harvest_id"], f"{h['status']}, finished {h['finished_at']:%Y-%m-%d %H:%M} UTC",
+             {"source": h["source"], "cutoff": h["cutoff"] and h["cutoff"].isoformat(), "run": h["run_id"]})
+        for h in harvests
+    ]  # fmt: skip
+    return Node(
+        "record",
+        f"{record['source']} {record['paper_id']}",
+        f"{record['source_id']} as {record['source']} gave it",
+        {
+            "gave_the_abstract": is_used,
+            "content_hash": record["content_hash"],
+            "harvested_at": record["harvested_at"].isoformat(),
+        },
+        children,
+    )
+
+
+def _patterns(lake: Lake, key: dict) -> Node | None:
+    nodes = lake.read("outlines", **key)
+    ids = sorted({p for patterns in nodes["patterns"] for p in patterns})
+    if not ids:
+        return None
+    titles = dict(
+        lake.scan("human_outlines")
+        .filter(pl.col("outline_id").is_in(ids))
+        .select("outline_id", "title")
+        .unique()
+        .collect()
+        .iter_rows()
+    )
+    return Node(
+        "human outlines",
+        str(len(ids)),
+        "patterns of the outline",
+        {},
+        [Node("human outline", i, titles.get(i) or i) for i in ids],
+    )
+
+
+def _pool(lake: Lake, row: dict) -> Node:
+    counts = lake.read("topic_pool", topic=row["topic"]).group_by("reason").len().sort("reason")
+    return Node("topic_pool", row["pool_hash"], f"{row['pool_count']} papers", dict(counts.iter_rows()))
+
+
+def _tables(row: dict) -> Node:
+    versions = [
+        Node("table", m["table"], f"version {m['version']}", {"version": m["version"]}) for m in row["manifest"]
+    ]
+    return Node(
+        "manifest", row["corpus_hash"], "table versions read and written", {"corpus_hash": row["corpus_hash"]}, versions
+    )
+
+
+def _run(row: dict) -> Node:
+    return Node("run", row["run_id"] or "", "Dagster run that wrote it", {"created_at": row["created_at"].isoformat()})

@@ -1,0 +1,268 @@
+"""The stages of a survey as functions over the lake: pool, outline, digests, survey.
+
+Each reads what the stage before stored and stores its own result in one go, so that any of them can be the first
+thing a new process does. Dagster assets and the command line call these; no one else does the work.
+"""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from corpus.contracts.registry import CONTRACTS
+from corpus.snapshots import last_complete_cutoff, take_snapshot
+from corpus.tables import Lake
+from corpus.visibility import View
+from generation import editions
+from generation.bibliography import bibtex
+from generation.editions import Edition
+from generation.extractive.writer import ExtractiveWriter
+from generation.library import Library, open_library
+from generation.markdown import markdown
+from generation.page import PageFacts, page
+from generation.pools import NoEvidence, Pool, build_pool, pool_hash
+from generation.surveyforge import SurveyForge
+from generation.topics import Topic
+from generation.values import Survey
+from indexes.paper_index import PaperIndex
+from ingestion.errors import BadInput, NotFound
+
+METHODS = {"surveyforge": SurveyForge}
+WRITERS = ("extractive",)
+
+_READ = ("papers", "citations", "human_outlines", "topics", "topic_pool")
+_WRITTEN = ("outlines", "digests", "edition_papers", "survey_sections", "survey_sentences")
+
+
+@dataclass
+class Workshop:
+    """What the stages work with: one lake, its index, and the sentences embedded so far.
+
+    Attributes:
+        progress: called with what is being done, items done, and items to do.
+    """
+
+    home: Path
+    progress: Callable[[str, int, int], None] | None = None
+    _embedded: dict[str, np.ndarray] = field(default_factory=dict)
+    _index: PaperIndex | None = None
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.home)
+
+    @property
+    def index(self) -> PaperIndex:
+        """The index, checked against the corpus as it is now.
+
+        Raises:
+            NotFound, PermanentFailure: it is absent or was built from another corpus.
+        """
+        if self._index is None:
+            index = PaperIndex.open(self.home / "index")
+            index.require(take_snapshot(self.lake).content_hash)
+            self._index = index
+        return self._index
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit vectors of texts, each embedded once."""
+        if new := [t for t in dict.fromkeys(texts) if t not in self._embedded]:
+            self._embedded.update(zip(new, self.index.embedder.embed(new), strict=True))
+        return np.stack([self._embedded[t] for t in texts])
+
+    def tell(self, what: str) -> Callable[[int, int], None] | None:
+        return (lambda done, total: self.progress(what, done, total)) if self.progress else None
+
+
+def method_named(name: str):
+    """A method by name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if name not in METHODS:
+        raise BadInput("there is no method", which=name, advice=f"Methods: {', '.join(METHODS)}.")
+    return METHODS[name]()
+
+
+def writer_named(name: str, workshop: Workshop):
+    """A writer by name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if name not in WRITERS:
+        raise BadInput("there is no writer", which=name, advice=f"Writers: {', '.join(WRITERS)}.")
+    return ExtractiveWriter(workshop.embed)
+
+
+def cutoff_of(lake: Lake, topic: Topic) -> date:
+    """The day a topic is seen from: its own, or that of the last complete refresh.
+
+    Raises:
+        NotFound: the topic follows the corpus, which was never refreshed completely.
+    """
+    day = topic.cutoff or last_complete_cutoff(lake)
+    if day is None:
+        raise NotFound(
+            "the corpus was never refreshed completely",
+            advice="Run `lithouse refresh --source SOURCE --cutoff DAY`, or give the topic a --cutoff.",
+        )
+    return day
+
+
+def view_of(lake: Lake, topic: Topic) -> View:
+    """What the topic may see, at the table versions of this moment."""
+    versions = tuple(sorted(lake.versions().items()))
+    return View(lake, cutoff_of(lake, topic), topic.exclusions, topic.has_withdrawn, versions)
+
+
+def make_pool(workshop: Workshop, topic: Topic) -> tuple[Pool, bool]:
+    """Build the topic's pool; store it if its papers or their content changed, and say whether they did."""
+    lake = workshop.lake
+    pool = build_pool(view_of(lake, topic), workshop.index, topic, progress=workshop.tell("embedding papers"))
+    held = lake.read("topic_pool", topic=topic.key)
+    if len(held) and pool_hash(held) == pool.content_hash:
+        return pool, False
+    lake.replace("topic_pool", pool.rows, {"topic": topic.key})
+    return pool, True
+
+
+@dataclass
+class Desk:
+    """An edition at work: its library, method and writer."""
+
+    edition: Edition
+    library: Library
+    method: object
+    writer: object
+    manifest: dict[str, int]
+
+
+def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: str) -> Desk:
+    """The edition that the stored pool and the outlines of now would give.
+
+    Raises:
+        NoEvidence: the topic has no pool.
+    """
+    lake = workshop.lake
+    method, writer = method_named(method_name), writer_named(writer_name, workshop)
+    rows = lake.read("topic_pool", topic=topic.key)
+    if not len(rows):
+        raise NoEvidence("the topic has no pool", which=topic.title, advice="Materialize topic_pool first.")
+    view = view_of(lake, topic)
+    library = open_library(view, workshop.index, topic, rows)
+    edition = Edition(
+        topic, method.name, writer.name, editions.parameters_of(method, writer), view.cutoff, pool_hash(rows),
+        editions.patterns_hash(method.patterns(library)),
+    )  # fmt: skip
+    manifest = {t: v for t, v in view.versions if t in _READ}
+    manifest |= {f"index/{name}": version for name, version in workshop.index.versions().items()}
+    return Desk(edition, library, method, writer, manifest)
+
+
+def make_outline(workshop: Workshop, desk: Desk) -> None:
+    outline = asyncio.run(desk.method.outline(desk.edition.topic, desk.library, desk.writer))
+    editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
+    editions.store_outline(workshop.lake, desk.edition, outline)
+
+
+def make_digests(workshop: Workshop, desk: Desk) -> None:
+    """Raises NotFound where the outline is not stored, NoEvidence where nothing was retrieved."""
+    outline = _needed(editions.load_outline(workshop.lake, desk.edition), "outline", desk)
+    digests = asyncio.run(desk.method.digests(desk.edition.topic, outline, desk.library, desk.writer))
+    if not digests.entries:
+        raise NoEvidence("nothing was retrieved for any section", which=desk.edition.topic.title)
+    editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
+    editions.store_digests(workshop.lake, desk.edition, digests)
+
+
+def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> dict:
+    """Draft, print and store the survey; its row in `surveys` comes last. Returns the row."""
+    started = time.monotonic()
+    lake, edition, library = workshop.lake, desk.edition, desk.library
+    outline = _needed(editions.load_outline(lake, edition), "outline", desk)
+    digests = _needed(editions.load_digests(lake, edition), "digests", desk)
+    survey = asyncio.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
+    if not survey.references:
+        raise NoEvidence("no sentence could be cited", which=edition.topic.title)
+    editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)
+    editions.store_text(lake, edition, survey.sections)
+    paths = print_survey(workshop.home, edition, survey, library)
+    written = {table: lake.version(table) for table in _WRITTEN}
+    row = {
+        "topic": edition.topic.key,
+        "edition": edition.id,
+        "title": edition.topic.title,
+        "method": edition.method,
+        "writer": edition.writer,
+        "parameters": edition.parameters,
+        "cutoff": edition.cutoff,
+        "admitted_count": library.admitted_count,
+        "pool_count": len(library.pool),
+        "consulted_count": int(
+            lake.read("edition_papers", topic=edition.topic.key, edition=edition.id)["is_consulted"].sum()
+        ),
+        "cited_count": len(survey.references),
+        "section_count": sum(s.level == 1 for s in survey.sections),
+        "sentence_count": sum(1 for s in survey.sections for _ in s.sentences()),
+        "references": list(survey.references),
+        "manifest": [{"table": t, "version": v} for t, v in sorted({**desk.manifest, **written}.items())],
+        "corpus_hash": take_snapshot(lake).content_hash,
+        "pool_hash": edition.pool_hash,
+        "status": "partial" if survey.failures else "complete",
+        "failures": [{"item": f.item, "reason": f.reason} for f in survey.failures],
+        "notes": [{"item": f.item, "reason": f.reason} for f in survey.notes],
+        "paths": paths,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cached_tokens": 0,
+        "cost": 0.0,
+        "seconds": round(time.monotonic() - started, 3),
+        "run_id": run_id,
+        "created_at": datetime.now(UTC),
+    }
+    frame = pl.DataFrame([row], schema=CONTRACTS["surveys"].polars_schema)
+    lake.replace("surveys", frame, {"topic": edition.topic.key, "edition": edition.id})
+    return row
+
+
+def print_survey(home: Path, edition: Edition, survey: Survey, library: Library) -> dict[str, str]:
+    """Write Markdown, BibTeX and page to the edition's own folder; paths relative to home.
+
+    The folder is filled beside its place and moved there whole, so that no reader meets half of it.
+    """
+    place = Path("exports") / edition.topic.key / edition.method / edition.id
+    target = home / place
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    papers = library.papers(survey.references)
+    facts = PageFacts(
+        edition.id, edition.method, edition.writer, edition.cutoff.isoformat(), library.admitted_count,
+        len(library.pool), len(papers), any(p.abstract_origin != "source" for p in papers),
+        tuple((n.item, n.reason) for n in (*survey.failures, *survey.notes)),
+    )  # fmt: skip
+    (fresh / "survey.md").write_text(markdown(survey, papers), encoding="utf-8")
+    (fresh / "references.bib").write_text(bibtex(papers), encoding="utf-8")
+    (fresh / "index.html").write_text(page(survey, papers, facts), encoding="utf-8")
+    shutil.rmtree(target, ignore_errors=True)
+    fresh.rename(target)
+    names = {"markdown": "survey.md", "html": "index.html", "bibtex": "references.bib"}
+    return {kind: (place / name).as_posix() for kind, name in names.items()}
+
+
+def _needed(value, stage: str, desk: Desk):
+    if value is None:
+        raise NotFound(
+            f"the edition has no {stage} yet", which=f"{desk.edition.topic.key}@{desk.edition.id}",
+            advice=f"Materialize {stage} first, or run `lithouse survey`.",
+        )  # fmt: skip
+    return value
