@@ -6,10 +6,11 @@
 import importlib
 import json
 import sys
+from collections.abc import Sequence
 
 import click
 
-from ingestion.errors import LithouseError
+from ingestion.errors import LithouseError, PermanentFailure
 
 COMMANDS = {
     "demo": "Sample corpus → index → survey, offline, no key.",
@@ -58,11 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         sys.exit(cli.main(given, prog_name="lithouse", standalone_mode=False) or 0)
     except LithouseError as error:
-        if "--json" in given:
-            told = {"kind": type(error).__name__, "what": error.what, "which": error.which, "advice": error.advice}
-            click.echo(json.dumps({"error": {**told, "is_retryable": error.is_retryable}}, ensure_ascii=False))
-        click.echo(f"Error: {error.message}", err=True)
-        sys.exit(1)
+        _fail(error, given)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.UsageError as error:
@@ -77,6 +74,18 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        which = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        _fail(PermanentFailure("a file or folder cannot be used", which=which), given)
+
+
+def _fail(error: LithouseError, given: Sequence[str]) -> None:
+    """Tell the error in one line, with --json as an object too, and exit."""
+    if "--json" in given:
+        told = {"kind": type(error).__name__, "what": error.what, "which": error.which, "advice": error.advice}
+        click.echo(json.dumps({"error": {**told, "is_retryable": error.is_retryable}}, ensure_ascii=False))
+    click.echo(f"Error: {' '.join(error.message.split())}", err=True)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

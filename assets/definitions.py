@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import dagster as dg
+from pydantic import Field
 
 from assets import corpus_assets, survey_assets
 from assets.checks import all_checks
@@ -31,8 +32,8 @@ class TopicConfig(dg.Config):
     title: str
     description: str = ""
     cutoff: str = ""
-    inclusions: list[str] = []
-    exclusions: list[str] = []
+    inclusions: list[str] = Field(default_factory=list)
+    exclusions: list[str] = Field(default_factory=list)
 
 
 @dg.op

@@ -1,11 +1,14 @@
 """Metadata for Dagster's pages, and errors in its words."""
 
 import functools
+from collections.abc import Mapping
 
 import dagster as dg
 
 from corpus.contracts.registry import CONTRACTS
 from ingestion.errors import LithouseError
+
+_FACTS = ("what", "which", "advice")
 
 
 def columns(table: str) -> dict[str, dg.MetadataValue]:
@@ -29,7 +32,24 @@ def failing_clearly(body):
         try:
             return body(*args, **kwargs)
         except LithouseError as error:
-            metadata = {"what": error.what, "which": error.which, "advice": error.advice, "kind": type(error).__name__}
+            metadata = {name: getattr(error, name) for name in _FACTS} | {"kind": type(error).__name__}
             raise dg.Failure(error.message, metadata=metadata, allow_retries=error.is_retryable) from error
 
     return wrapped
+
+
+def error_behind(metadata: Mapping[str, dg.MetadataValue]) -> LithouseError | None:
+    """The error that `failing_clearly` turned into a failure of this metadata; None for a failure that is not ours."""
+    facts = {name: value.value for name, value in metadata.items()}
+    kind = _kinds(LithouseError).get(facts.get("kind", ""))
+    if kind is None:
+        return None
+    return kind(facts["what"], which=facts["which"], advice=facts["advice"])
+
+
+def _kinds(base: type[LithouseError]) -> dict[str, type[LithouseError]]:
+    """The tree of errors by name. A kind of its own constructor goes by its base: it could not be made again."""
+    told = {base.__name__: base}
+    for kind in base.__subclasses__():
+        told |= _kinds(kind) if kind.__init__ is LithouseError.__init__ else {kind.__name__: base}
+    return told

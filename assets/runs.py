@@ -5,16 +5,13 @@ unpartitioned asset is never checked. So: the corpus is compared with what its s
 compared, and a stage runs only if its result is not in the lake for the edition that would come out now.
 """
 
-import logging
-import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from assets.home import dagster_environment
+from assets.instance import open_instance, process_tags, quiet
 from corpus.derivation import stale_months
 from corpus.harvest import HarvestReport, Source, changed_months, read_source, record_harvest
 from corpus.snapshots import take_snapshot
@@ -24,7 +21,7 @@ from generation.editions import Edition
 from generation.pools import build_pool
 from generation.topics import Topic
 from indexes.paper_index import PaperIndex
-from ingestion.errors import LithouseError, NotFound, PermanentFailure, TransientFailure
+from ingestion.errors import LithouseError, NotFound, PermanentFailure
 
 Progress = Callable[[str, int, int], None]
 
@@ -69,7 +66,7 @@ def refresh(home: Path, source: Source, cutoff: date | None, progress: Progress 
 
 
 def _side_files_changed(lake: Lake, report: HarvestReport) -> bool:
-    """Whether the source's files differ from those of its last complete harvest (record files are compared by content)."""
+    """Whether the source's files differ from those of its last complete harvest; records are compared by content."""
     last = lake.read("harvests", source=report.source, status="complete").sort("finished_at").tail(1).to_dicts()
     before = {(f["path"], f["sha256"]) for row in last for f in row["files"]}
     return {(f.path, f.sha256) for f in report.files} != before
@@ -118,6 +115,7 @@ def survey(
     lake = Lake(home)
     stages.cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
+    topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
     if not _index_is_current(home, lake):
         _run(home, ("corpus_snapshot", "paper_index"), progress)
     workshop = stages.Workshop(home, progress)
@@ -156,15 +154,6 @@ def _due(lake: Lake, edition: Edition) -> tuple[str, ...]:
     return STAGES[1:] if editions.load_digests(lake, edition) is None else STAGES[2:]
 
 
-def open_instance(home: Path):
-    """The Dagster instance of this home; its storage folder is made."""
-    import dagster as dg
-
-    os.environ.update(dagster_environment(home))
-    (home / "dagster").mkdir(parents=True, exist_ok=True)
-    return dg.DagsterInstance.get()
-
-
 def _run(
     home: Path,
     names: Sequence[str],
@@ -181,7 +170,7 @@ def _run(
     Raises:
         LithouseError: the one that failed the run, or a failure with Dagster's message.
     """
-    _quiet()
+    quiet()
     from assets.definitions import build_definitions
     from assets.partitions import FIRST_MONTH, month_key, survey_key, topics
     from assets.resources import House, SourceDesk
@@ -189,14 +178,14 @@ def _run(
     desk = SourceDesk(source, reading)
     definitions = build_definitions(house=House(home, progress), desk=desk)
     job = definitions.resolve_implicit_global_asset_job_def()
-    tags, key = {}, None
+    tags, key = process_tags(), None
     if isinstance(partition, tuple):
         key = survey_key(*partition)
     elif partition:
         key = partition
     elif months or "arxiv_records" in names:
         first, last = months or (FIRST_MONTH, FIRST_MONTH)
-        tags = {
+        tags |= {
             "dagster/asset_partition_range_start": month_key(max(first, FIRST_MONTH)),
             "dagster/asset_partition_range_end": month_key(max(last, FIRST_MONTH)),
         }
@@ -224,17 +213,14 @@ def _run(
 
 def _reason(result) -> LithouseError:
     """The error behind a failed run, in our own words where it was ours."""
+    from assets.metadata import error_behind
+
     for event in result.all_events:
         if not event.is_step_failure:
             continue
         data = event.step_failure_data
-        failure = data.user_failure_data
-        if failure is not None:
-            facts = {name: value.value for name, value in failure.metadata.items()}
-            kind = NotFound if facts.get("kind") == "NotFound" else PermanentFailure
-            if "what" in facts:
-                kind = TransientFailure if failure.allow_retries else kind
-                return kind(facts["what"], which=facts["which"], advice=facts["advice"])
+        if data.user_failure_data and (told := error_behind(data.user_failure_data.metadata)):
+            return told
         error = data.error
         while error and error.cause:
             error = error.cause
@@ -243,12 +229,3 @@ def _reason(result) -> LithouseError:
             f"asset {event.step_key} failed", which=text[:600], advice=f"Run {result.run_id} in `lithouse ui`."
         )
     return PermanentFailure("the run failed before any asset", which=result.run_id, advice="See `lithouse ui`.")
-
-
-def _quiet() -> None:
-    """Dagster's own notices are not for the reader of a survey."""
-    from dagster import BetaWarning, PreviewWarning
-
-    for category in (BetaWarning, PreviewWarning):
-        warnings.filterwarnings("ignore", category=category)
-    logging.getLogger("dagster").setLevel(logging.CRITICAL)

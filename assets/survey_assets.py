@@ -1,6 +1,7 @@
 """Assets of a survey: topic_pool by topic; outline → digests → survey by topic and method."""
 
 import re
+from datetime import UTC, datetime
 
 import dagster as dg
 
@@ -31,6 +32,7 @@ def _topic(house: House, key: str) -> Topic:
         return editions.load_topic(house.lake, key)
     except NotFound:
         if re.fullmatch(r"[a-z0-9-]+", key) and (topic := define_topic(key.replace("-", " "))).key == key:
+            editions.store_topic(house.lake, topic, datetime.now(UTC))
             return topic
         raise NotFound(
             "the partition is no topic that was named",

@@ -7,17 +7,17 @@ Belongs here: `derive_paper`, which is pure, and `derive_papers`, which brings t
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 import polars as pl
 
 from corpus.contracts.papers import PAPERS
 from corpus.hashing import row_hashes, text_hash
-from corpus.tables import Lake
+from corpus.tables import Lake, recomputed
 from ingestion.cleanup import clean_abstract, clean_authors, clean_categories, clean_title, is_withdrawn
 from ingestion.dates import first_version_date, parse_version_date, submission
 
-DERIVATION = "1"
+DERIVATION = "2"
 """Raise it when the rules below change: every paper is then derived again."""
 
 _PRECEDENCE = ("arxiv", "oai", "snapshot", "mirror", "import")
@@ -37,6 +37,7 @@ class DerivedChange:
     is_committed: bool
 
 
+@recomputed
 def derive_papers(lake: Lake, months: Collection[date] | None = None) -> DerivedChange:
     """Bring `papers` up to date with `arxiv_records` in one commit.
 
@@ -44,11 +45,12 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
         lake: the lake.
         months: id months to look at, None for all.
     """
-    records, papers = _records_and_papers(lake, months)
+    version = lake.version("papers")
+    records, papers = _records_and_papers(lake, months, version)
     stale, gone, held = _differences(records, papers)
-    touched = sorted(set(stale["id_month"]) | set(gone["id_month"]))
+    touched = _months(stale, gone, held)
     if not touched:
-        return DerivedChange((), (), (), (), lake.version("papers"), is_committed=False)
+        return DerivedChange((), (), (), (), version, is_committed=False)
     # Only stale papers are derived; the other rows of a touched month are kept as they are.
     kept = (
         papers.filter(pl.col("id_month").is_in(touched))
@@ -58,7 +60,8 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
     )
     source_rows = records.join(stale.lazy().select("paper_id"), on="paper_id", how="semi").collect()
     fresh = _derive(source_rows, dict(zip(stale["paper_id"], stale["records_hash"], strict=True)))
-    commit = lake.replace("papers", pl.concat([kept, fresh]).sort("id_month", "paper_id"), {"id_month": touched})
+    rows = pl.concat([kept, fresh]).sort("id_month", "paper_id")
+    commit = lake.replace("papers", rows, {"id_month": touched}, on_top_of=version or 0)
     before = held.select("paper_id", pl.col("content_hash").alias("before"))
     told = fresh.select("paper_id", "content_hash").join(before, on="paper_id", how="left")
     return DerivedChange(
@@ -73,12 +76,19 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
 
 def stale_months(lake: Lake) -> list[date]:
     """Id months in which `papers` is behind `arxiv_records`, as after a run that died between the two."""
-    stale, gone, _ = _differences(*_records_and_papers(lake, None))
-    return sorted(set(stale["id_month"]) | set(gone["id_month"]))
+    return _months(*_differences(*_records_and_papers(lake, None, None)))
 
 
-def _records_and_papers(lake: Lake, months: Collection[date] | None) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    tables = lake.scan("arxiv_records"), lake.scan("papers")
+def _months(stale: pl.DataFrame, gone: pl.DataFrame, held: pl.DataFrame) -> list[date]:
+    """Months to rewrite: also those in which a stale paper is held now."""
+    before = held.join(stale, on="paper_id", how="semi")
+    return sorted({*stale["id_month"], *gone["id_month"], *before["id_month"]})
+
+
+def _records_and_papers(
+    lake: Lake, months: Collection[date] | None, version: int | None
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    tables = lake.scan("arxiv_records"), lake.scan("papers", version)
     if months is None:
         return tables
     return tuple(t.filter(pl.col("id_month").is_in(list(months))) for t in tables)
@@ -96,8 +106,11 @@ def _records_hashes(records: pl.LazyFrame) -> pl.DataFrame:
     grouped = (
         records.select("paper_id", "id_month", "source", "content_hash")
         .sort("paper_id", "source")
-        .group_by("paper_id", "id_month", maintain_order=True)
-        .agg(pl.concat_str("source", "content_hash", separator=" ").str.join(" ").alias("joined"))
+        .group_by("paper_id", maintain_order=True)
+        .agg(
+            pl.col("id_month").min(),
+            pl.concat_str("source", "content_hash", separator=" ").str.join(" ").alias("joined"),
+        )
         .collect()
     )
     hashes = [text_hash(f"{DERIVATION} {joined}") for joined in grouped["joined"]]
@@ -137,10 +150,12 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
     """One row of `papers` (without its hashes) from all records of a paper.
 
     Field by field, the first source that knows a value gives it: arXiv itself, then a snapshot, a mirror, an
-    import; among equals the one harvested last. An author's own abstract goes before a summary by the project.
-    A gap in all sources stays null.
+    import; among equals the one harvested last; records of a version known to be superseded come after all others.
+    An author's own abstract goes before a summary by the project. A gap in all sources stays null.
     """
-    records = sorted(records, key=_rank)
+    versions = _versions(records)
+    latest = max((v["number"] for v in versions), default=None)
+    records = sorted(records, key=lambda r: (_is_superseded(r, latest), *_rank(r)))
     first = records[0]
     origins: dict[str, str] = {}
 
@@ -157,17 +172,18 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
     abstract, abstract_record = known("abstract", clean_abstract, by_origin)
     authors, _ = known("authors", lambda raw: (a := clean_authors(raw)) and (a.persons or a.groups) and a)
     categories, _ = known("categories", clean_categories)
-    versions = _versions(records)
     comments, _ = known("comments", clean_abstract)
-    evidence = is_withdrawn(comments, abstract)
+    # As of the latest version: what a superseded record says of withdrawal does not count.
+    evidence = _first(is_withdrawn(r["comments"], r["abstract"]) for r in records if not _is_superseded(r, latest))
+    id_month = min(r["id_month"] for r in records)
     dates = submission(
         first_version=_first(first_version_date(r["versions"]) for r in records),
         announced=_first(_day(r["update_date"]) for r in records if r["date_kind"] in _ANNOUNCED),
-        id_month=first["id_month"],
+        id_month=id_month,
     )
     return {
         "paper_id": first["paper_id"],
-        "id_month": first["id_month"],
+        "id_month": id_month,
         "title": title or first["title"],
         "abstract": abstract,
         "abstract_origin": (abstract_record or first)["abstract_origin"],
@@ -179,7 +195,7 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
         "submitted_latest": dates.submitted_latest,
         "submitted_precision": dates.precision,
         "updated_on": _updated_on(records, versions),
-        "latest_version": max((v["number"] for v in versions), default=None),
+        "latest_version": latest,
         "versions": versions or None,
         "is_withdrawn": evidence is not None,
         "withdrawn_evidence": evidence,
@@ -193,18 +209,26 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
 
 def _versions(records: Sequence[Mapping]) -> list[dict]:
     """All versions any source knows, by number; a version named only by an id has no time."""
-    known: dict[int, dict] = {}
-    for record in records:
-        for version in record["versions"] or []:
-            match = re.fullmatch(r"v?([1-9]\d*)", (version["version"] or "").strip())
-            if match:
-                number = int(match.group(1))
-                created = parse_version_date(version["created"])
-                if number not in known or known[number]["created_at"] is None:
-                    known[number] = {"number": number, "created_at": created}
-        if record["version"] and record["version"] not in known:
-            known[record["version"]] = {"number": record["version"], "created_at": None}
-    return [known[number] for number in sorted(known)]
+    known: dict[int, datetime | None] = {}
+    for record in sorted(records, key=_rank):
+        for number, created in _numbered(record):
+            known[number] = known.get(number) or created
+    return [{"number": number, "created_at": known[number]} for number in sorted(known)]
+
+
+def _numbered(record: Mapping) -> Iterator[tuple[int, datetime | None]]:
+    for version in record["versions"] or []:
+        match = re.fullmatch(r"v?([1-9][0-9]{0,3})", (version["version"] or "").strip().lower())
+        if match:
+            yield int(match.group(1)), parse_version_date(version["created"])
+    if record["version"]:
+        yield record["version"], None
+
+
+def _is_superseded(record: Mapping, latest: int | None) -> bool:
+    """Whether a record names a version, and a newer one is known."""
+    newest = max((number for number, _ in _numbered(record)), default=latest)
+    return newest != latest
 
 
 def _updated_on(records: Sequence[Mapping], versions: Sequence[Mapping]) -> date | None:

@@ -1,11 +1,13 @@
 """Harvests: what a source says, brought into `arxiv_records`, month by month.
 
-Belongs here: raw records → keyed records, the unit of truth (a month of one source), the harvest's own row.
-Not here: reading files (`ingestion`), papers (`corpus.derivation`), edges and outlines (`corpus.sidetables`).
+Belongs here: the unit of truth (a month of one source) and the harvest's own row. Not here: what a single record
+says (`corpus.keyed`), papers (`corpus.derivation`), edges and outlines (`corpus.sidetables`).
 
 Within one source a month is the unit of truth: what the source no longer says disappears from that source's
 month. A month is never replaced by a fetch that saw less of it: months after the cutoff's, and every month of a
-harvest that could not read all its files, only gain and change records. One source never deletes what another said.
+harvest that could not read all its files, only gain and change records. A record that is refused now takes nothing
+away, a month once given to a work from outside arXiv stays, and versions never go down. One source never deletes what
+another said.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,16 +19,11 @@ from uuid import uuid4
 import polars as pl
 
 from corpus.contracts.sources import ARXIV_RECORDS, HARVESTS, REJECTED_RECORDS
-from corpus.hashing import row_hashes
-from corpus.tables import Lake
-from ingestion.dates import first_version_date, parse_version_date
-from ingestion.identity import UnreadableId, id_month, parse_paper_id
-from ingestion.records import RAW_SCHEMA, Failure, RawBatch, Refusal, SourceFile
+from corpus.keeping import in_keeping
+from corpus.keyed import hashed, keyed_records, no_keyed_records, one_per_paper, readable_ids, within
+from corpus.tables import Lake, recomputed
+from ingestion.records import Failure, RawBatch, Refusal, SourceFile
 
-_SAID = (
-    "version", "title", "abstract", "authors", "categories", "comments", "journal_ref", "doi", "license",
-    "versions", "update_date", "date_kind", "abstract_origin",
-)  # fmt: skip
 _MONTH_KEYS = ("paper_id", "id_month", "content_hash")
 
 
@@ -48,6 +45,8 @@ class HarvestReport:
     Attributes:
         seen: papers kept, within the cutoff.
         all_ids: papers the source has, whatever their date.
+        read_files: files whose records were read; the others are described in `files` only.
+        side_count: rows of side data (edges, outlines) read and kept.
     """
 
     harvest_id: str
@@ -66,6 +65,8 @@ class HarvestReport:
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     commits: int = 0
+    read_files: set[str] = field(default_factory=set)
+    side_count: int = 0
 
     @property
     def status(self) -> str:
@@ -92,23 +93,26 @@ def read_source(source: Source, *, cutoff: date | None, now: datetime | None = N
     """
     started = now or datetime.now(UTC)
     report = HarvestReport(uuid4().hex, source.name, cutoff, started, source.files())
-    frames = [_within(keyed_records(_no_rows())[0], cutoff)]
+    frames = [no_keyed_records()]
     for batch in source.records():
-        report.failures += batch.failures
-        report.refusals += batch.refusals
         frame, refused = keyed_records(batch.frame)
-        report.refusals += refused
-        report.all_ids.update(frame["paper_id"])
-        frames.append(_within(frame, cutoff))
-    fresh, doubled = _one_per_paper(pl.concat(frames))
+        report.failures += batch.failures
+        report.refusals += [*batch.refusals, *refused]
+        report.read_files.update(batch.frame["source_file"], (r.source_file for r in batch.refusals))
+        frames.append(frame)
+    fresh, doubled = one_per_paper(pl.concat(frames))
     report.refusals += doubled
+    report.all_ids = set(fresh["paper_id"])
+    if not (report.all_ids or report.failures):
+        report.failures.append(Failure(source.name, "gives not one readable record. See rejected_records."))
+    fresh = within(fresh, cutoff)
     fresh = fresh.with_columns(
         pl.lit(source.name).alias("source"),
         pl.lit(source.abstract_origin).alias("abstract_origin"),
         pl.lit(report.harvest_id).alias("harvest_id"),
         pl.lit(started).cast(pl.Datetime("us", "UTC")).alias("harvested_at"),
     )
-    fresh = fresh.with_columns(row_hashes(fresh, _SAID).alias("content_hash"))
+    fresh = hashed(fresh)
     report.seen = set(fresh["paper_id"])
     report.months = sorted(fresh["id_month"].unique())
     report.watermark = report.months[-1] if report.months else None
@@ -127,9 +131,10 @@ class _Difference:
 
 def changed_months(lake: Lake, reading: Reading) -> list[date]:
     """Id months in which what the source says differs from what is held of it."""
-    return _difference(lake, reading, None).months
+    return _difference(lake, reading, None, lake.version("arxiv_records")).months
 
 
+@recomputed
 def commit_records(
     lake: Lake, reading: Reading, months: Collection[date] | None = None, run_id: str = ""
 ) -> list[date]:
@@ -140,40 +145,44 @@ def commit_records(
         run_id: the run, noted in the commit.
     """
     report = reading.report
-    difference = _difference(lake, reading, months)
+    version = lake.version("arxiv_records")
+    difference = _difference(lake, reading, months, version)
     touched = difference.months
+    if touched:
+        settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
+        kept = (
+            lake.scan("arxiv_records", version)
+            .filter(pl.col("source") == report.source, pl.col("id_month").is_in(touched))
+            .filter(~pl.col("paper_id").is_in(settled))
+            .collect()
+        )
+        rows = pl.concat([kept, difference.news]).sort("id_month", "paper_id")
+        part = {"source": report.source, "id_month": touched}
+        note = {"lithouse.harvest": report.harvest_id, "lithouse.run": run_id}
+        lake.replace("arxiv_records", rows, part, note=note, on_top_of=version or 0)
+        report.commits += 1
     report.changed_months = sorted({*report.changed_months, *touched})
-    if not touched:
-        return []
-    settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
-    kept = (
-        lake.scan("arxiv_records")
-        .filter(pl.col("source") == report.source, pl.col("id_month").is_in(touched))
-        .filter(~pl.col("paper_id").is_in(settled))
-        .collect()
-    )
-    rows = pl.concat([kept, difference.news]).sort("id_month", "paper_id")
-    note = {"lithouse.harvest": report.harvest_id, "lithouse.run": run_id}
-    lake.replace("arxiv_records", rows, {"source": report.source, "id_month": touched}, note=note)
-    report.commits += 1
     return touched
 
 
-def _difference(lake: Lake, reading: Reading, months: Collection[date] | None) -> _Difference:
+def _difference(lake: Lake, reading: Reading, months: Collection[date] | None, version: int | None) -> _Difference:
     """What the source newly says, and what it no longer says of months that it was read whole for."""
-    report, fresh = reading.report, reading.frame
-    of_source = lake.scan("arxiv_records").filter(pl.col("source") == report.source)
+    report = reading.report
+    records = lake.scan("arxiv_records", version)
+    of_source = records.filter(pl.col("source") == report.source)
+    fresh, older = in_keeping(reading.frame, records, of_source)
+    told = set(report.refusals)
+    report.refusals += [r for r in older if r not in told]
     if months is not None:
         of_source = of_source.filter(pl.col("id_month").is_in(list(months)))
         fresh = fresh.filter(pl.col("id_month").is_in(list(months)))
     held = of_source.select(*_MONTH_KEYS).collect()
-    last_whole = report.cutoff.replace(day=1) if report.cutoff else None
-    is_whole = pl.lit(report.status == "complete") & (
-        pl.lit(True) if last_whole is None else pl.col("id_month") <= last_whole
-    )
+    last_whole = report.cutoff.replace(day=1) if report.cutoff else date.max
+    is_whole = pl.lit(report.status == "complete") & (pl.col("id_month") <= last_whole)
+    still_said = [*reading.frame["paper_id"], *readable_ids(report.refusals)]
     return _Difference(
         news=fresh.join(held, on=list(_MONTH_KEYS), how="anti"),
-        gone=held.filter(is_whole).join(fresh, on="paper_id", how="anti"),
+        gone=held.filter(is_whole).filter(~pl.col("paper_id").is_in(still_said)),
     )
 
 
@@ -189,7 +198,7 @@ def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None)
         "finished_at": datetime.now(UTC),
         "months": report.months,
         "watermark": report.watermark,
-        "have_count": len(report.seen),
+        "have_count": len(report.seen) + report.side_count,
         "expected_count": None,
         "added_count": len(added),
         "changed_count": len(changed),
@@ -206,7 +215,11 @@ def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None)
 
 
 def record_refusals(lake: Lake, report: HarvestReport) -> None:
-    """Make `rejected_records` hold exactly what this source's last complete reading refused."""
+    """Make `rejected_records` hold what this source's files hold that was refused.
+
+    Refusals of files that were not read now, since they are as they were, stay; so do those of damaged files.
+    """
+    schema = REJECTED_RECORDS.polars_schema
     rows = [
         {
             "source": report.source,
@@ -219,86 +232,27 @@ def record_refusals(lake: Lake, report: HarvestReport) -> None:
         }
         for r in report.refusals
     ]
-    frame = pl.DataFrame(rows, schema=REJECTED_RECORDS.polars_schema).sort("source_file", "source_line")
-    frame = frame.unique(["source", "source_file", "source_line"], keep="first", maintain_order=True)
-    held = lake.read("rejected_records", source=report.source).sort("source_file", "source_line")
-    if frame.drop("rejected_at").equals(held.drop("rejected_at")):
+    keys = ["source_file", "source_line"]
+    held = lake.read("rejected_records", source=report.source)
+    same = [c for c in schema if c != "rejected_at"]
+    fresh = (
+        pl.DataFrame(rows, schema=schema)
+        .unique(keys, keep="first", maintain_order=True)
+        .join(held.rename({"rejected_at": "_before"}), on=same, how="left", nulls_equal=True)
+        .with_columns(pl.coalesce("_before", "rejected_at").alias("rejected_at"))
+        .drop("_before")
+    )
+    staying = [*_unchanged_files(lake, report) - report.read_files, *(f.item for f in report.failures)]
+    stayed = held.filter(pl.col("source_file").is_in(staying)).join(fresh, on=keys, how="anti")
+    frame = pl.concat([fresh, stayed.select(fresh.columns)]).sort(keys)
+    if frame.equals(held.select(frame.columns).sort(keys)):
         return
     lake.replace("rejected_records", frame, {"source": report.source})
     report.commits += 1
 
 
-def keyed_records(raw: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
-    """Add `paper_id`, `version` and `id_month`; refuse records whose id or month cannot be known."""
-    ids, versions, months, refusals = [], [], [], []
-    for row in raw.iter_rows(named=True):
-        key, version, month, reason = _key(row)
-        ids.append(key)
-        versions.append(version)
-        months.append(month)
-        if reason:
-            text = f"{row['source_id']} | {row['title']}"[:2000]
-            refusals.append(Refusal(row["source_file"], row["source_line"], row["source_id"], reason, text))
-    keyed = raw.with_columns(
-        pl.Series("paper_id", ids, dtype=pl.String),
-        pl.Series("version", versions, dtype=pl.Int32),
-        pl.Series("id_month", months, dtype=pl.Date),
-    )
-    return keyed.filter(pl.col("id_month").is_not_null()), refusals
-
-
-def _key(row: dict) -> tuple[str | None, int | None, date | None, str]:
-    try:
-        paper = parse_paper_id(row["source_id"])
-    except UnreadableId as error:
-        return None, None, None, error.message
-    month = id_month(paper.value)
-    if month is None:
-        day = first_version_date(row["versions"]) or _day(row["update_date"])
-        if day is None:
-            return paper.value, paper.version, None, "a work from outside arXiv needs a date and has none"
-        month = day.replace(day=1)
-    return paper.value, paper.version, month, ""
-
-
-def _day(text: str | None) -> date | None:
-    found = parse_version_date(text)
-    return found.date() if found else None
-
-
-def _within(frame: pl.DataFrame, cutoff: date | None) -> pl.DataFrame:
-    if cutoff is None:
-        return frame
-    early = pl.col("id_month") <= cutoff.replace(day=1)
-    later = frame.filter(~early)
-    first = [first_version_date(versions) for versions in later["versions"].to_list()]
-    within = later.filter(pl.Series([day is not None and day <= cutoff for day in first], dtype=pl.Boolean))
-    return pl.concat([frame.filter(early), within])
-
-
-def _one_per_paper(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
-    """Of several records of one paper the one with the newest version stands, else the last; the others are told."""
-    order = frame.with_columns(
-        pl.coalesce(pl.col("version"), pl.col("versions").list.len().cast(pl.Int32)).fill_null(0).alias("_newest"),
-        pl.int_range(pl.len()).alias("_order"),
-    ).sort("paper_id", "_newest", "_order")
-    best = order.unique("paper_id", keep="last", maintain_order=True)
-    doubled = order.join(best.select("_order"), on="_order", how="anti").join(
-        best.select("paper_id", pl.col("source_line").alias("_line"), pl.col("source_file").alias("_file")),
-        on="paper_id",
-    )
-    refusals = [
-        Refusal(
-            row["source_file"],
-            row["source_line"],
-            row["source_id"],
-            f"paper {row['paper_id']} is given again in {row['_file']}, line {row['_line']}, which is newer or later",
-            f"{row['source_id']} | {row['title']}"[:2000],
-        )
-        for row in doubled.iter_rows(named=True)
-    ]
-    return best.drop("_newest", "_order"), refusals
-
-
-def _no_rows() -> pl.DataFrame:
-    return pl.DataFrame(schema=RAW_SCHEMA)
+def _unchanged_files(lake: Lake, report: HarvestReport) -> set[str]:
+    """Files that are byte for byte what they were at the source's last harvest."""
+    last = lake.scan("harvests").filter(pl.col("source") == report.source).sort("finished_at").tail(1).collect()
+    before = {(f["path"], f["sha256"]) for files in last["files"] for f in files}
+    return {f.path for f in report.files if (f.path, f.sha256) in before}

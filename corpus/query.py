@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,21 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from corpus.contracts.contract import Contract
 from corpus.contracts.registry import CONTRACTS
 from corpus.tables import Lake
 from ingestion.errors import BadInput, PermanentFailure
+
+_SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.bool_(): "BOOLEAN",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
+    pa.timestamp("us", "UTC"): "TIMESTAMP WITH TIME ZONE",
+}
 
 
 class QueryRefused(BadInput):
@@ -48,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class LockedQuery:
-    """A running query: a reader over Arrow batches, and its column names."""
+    """A running query: a reader over Arrow batches, which raises `QueryFailed` if it cannot go on."""
 
     reader: pa.RecordBatchReader
 
@@ -70,25 +82,47 @@ def open_query(
         QueryFailed: DuckDB's own error, a forbidden file, or a limit, each with its message.
     """
     limits = limits or Limits()
-    gate(sql)
-    temp = Path(tempfile.mkdtemp(prefix="lithouse-sql-"))
     connection = duckdb.connect(":memory:")
-    timer = threading.Timer(limits.seconds, connection.interrupt)
+    gate(sql, connection)
+    temp = Path(tempfile.mkdtemp(prefix="lithouse-sql-"))
+    done, late = threading.Event(), threading.Event()
+    clock = threading.Thread(
+        target=_interrupt, args=(connection, limits.seconds, done, late), name="lithouse-sql-clock", daemon=True
+    )
     try:
         _lock(connection, lake, as_of or {}, limits, temp)
-        timer.start()
+        clock.start()
         try:
-            yield LockedQuery(connection.sql(sql).to_arrow_reader(65_536))
-        except duckdb.InterruptException as error:
-            raise QueryFailed(
-                f"the query ran longer than {limits.seconds:g} seconds and was stopped", advice="Narrow it."
-            ) from error
+            reader = connection.sql(sql).to_arrow_reader(65_536)
         except duckdb.Error as error:
-            raise _explained(error) from error
+            raise _explained(error, limits, late.is_set()) from error
+        batches = _batches(reader, lambda error: _explained(error, limits, late.is_set()))
+        yield LockedQuery(pa.RecordBatchReader.from_batches(reader.schema, batches))
     finally:
-        timer.cancel()
+        done.set()
+        if clock.is_alive():
+            clock.join()
         connection.close()
         shutil.rmtree(temp, ignore_errors=True)
+
+
+def _batches(reader: pa.RecordBatchReader, explain: Callable[[Exception], QueryFailed]) -> Iterator[pa.RecordBatch]:
+    """The batches; what DuckDB cannot go on with in mid-stream arrives as an error of Arrow's."""
+    try:
+        yield from reader
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise explain(error) from error
+
+
+def _interrupt(connection, seconds: float, done: threading.Event, late: threading.Event) -> None:
+    """Interrupt whatever runs after the time is up, again and again: one interrupt between two steps is lost."""
+    if done.wait(seconds):
+        return
+    late.set()
+    while True:
+        connection.interrupt()
+        if done.wait(0.05):
+            return
 
 
 def query(lake: Lake, sql: str, *, as_of: Mapping[str, int] | None = None, limits: Limits | None = None) -> pa.Table:
@@ -97,15 +131,17 @@ def query(lake: Lake, sql: str, *, as_of: Mapping[str, int] | None = None, limit
         return running.reader.read_all()
 
 
-def gate(sql: str) -> None:
-    """Refuse everything but exactly one SELECT.
+def gate(sql: str, parser: duckdb.DuckDBPyConnection | None = None) -> None:
+    """Refuse everything but exactly one SELECT. The text is parsed, nothing of it is run.
 
     Raises:
         QueryRefused: with what was found instead.
     """
     try:
-        with duckdb.connect(":memory:") as parser:
-            statements = parser.extract_statements(sql)
+        sql.encode()
+        statements = (parser or duckdb.connect(":memory:")).extract_statements(sql)
+    except UnicodeEncodeError as error:
+        raise QueryRefused("the SQL holds what is no character", which=f"position {error.start}") from None
     except duckdb.Error as error:
         raise QueryRefused("the SQL cannot be parsed", which=_one_line(error)) from error
     if not statements:
@@ -114,11 +150,13 @@ def gate(sql: str) -> None:
         )
     if len(statements) > 1:
         raise QueryRefused("exactly one statement is run", which=f"{len(statements)} were given")
-    kind = statements[0].type
-    if kind != duckdb.StatementType.SELECT:
+    try:
+        kind = statements[0].type.name
+    except ValueError:  # DuckDB's Python package does not know all of DuckDB's statements
+        kind = "unknown"
+    if kind != "SELECT":
         raise QueryRefused(
-            "only SELECT is run: the lake is changed by refresh, import and survey alone",
-            which=f"{kind.name} statement",
+            "only SELECT is run: the lake is changed by refresh, import and survey alone", which=f"{kind} statement"
         )
 
 
@@ -134,6 +172,8 @@ def _lock(connection, lake: Lake, as_of: Mapping[str, int], limits: Limits, temp
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute("SET autoload_known_extensions = false")
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
+    connection.execute("SET python_enable_replacements = false")  # our own variables are no tables
     connection.execute("SET allowed_paths = ?", [[uri for uris in files.values() for uri in uris]])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -145,29 +185,53 @@ def _view(connection, name: str, uris: list[str]) -> None:
     """A view typed by the contract; a table without files is an empty one of the same type."""
     contract = CONTRACTS[name]
     if not uris:
-        empty = contract.arrow_schema.empty_table()
-        connection.register("_empty", empty)
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM _empty")
-        connection.unregister("_empty")
+        _empty_table(connection, name, contract)
         return
     listed = ", ".join("'" + uri.replace("'", "''") + "'" for uri in uris)
     hive = ", ".join(
-        f"'{column}': {'DATE' if pa.types.is_date(contract.arrow_schema.field(column).type) else 'VARCHAR'}"
-        for column in contract.partition_by
+        f"'{column}': {_sql_type(contract.arrow_schema.field(column).type)}" for column in contract.partition_by
     )
     options = f", hive_partitioning = true, hive_types = {{{hive}}}" if hive else ", hive_partitioning = false"
     columns = ", ".join(f'"{column}"' for column in contract.polars_schema)
-    connection.execute(
-        f"CREATE VIEW {name} AS SELECT {columns} FROM read_parquet([{listed}], union_by_name = true{options})"  # noqa: S608
-    )
+    files = f"read_parquet([{listed}], union_by_name = true{options})"
+    try:
+        connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM {files}")  # noqa: S608 - names and files are ours
+    except duckdb.BinderException:
+        # All files are older than some column: an empty table of the contract's type supplies it.
+        _empty_table(connection, f"_typed_{name}", contract)
+        both = f"SELECT * FROM _typed_{name} UNION ALL BY NAME SELECT * FROM {files}"  # noqa: S608
+        connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM ({both})")  # noqa: S608
 
 
-def _explained(error: duckdb.Error) -> QueryFailed:
+def _empty_table(connection, name: str, contract: Contract) -> None:
+    connection.execute(f"CREATE TABLE {name} ({_columns(contract.arrow_schema)})")
+
+
+def _columns(fields: Iterable[pa.Field]) -> str:
+    return ", ".join(f'"{field.name}" {_sql_type(field.type)}' for field in fields)
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"{_sql_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        return f"STRUCT({_columns(kind)})"
+    return _SQL_TYPES[kind]
+
+
+def _explained(error: Exception, limits: Limits, is_late: bool) -> QueryFailed:
+    """DuckDB's error in our words; its kind is told by its first words, since Arrow drops its type."""
     text = _one_line(error)
-    if isinstance(error, duckdb.PermissionException):
+    if is_late or "INTERRUPT" in text[:20]:
+        return QueryFailed(f"the query ran longer than {limits.seconds:g} seconds and was stopped", advice="Narrow it.")
+    if text.startswith("Permission Error"):
         return QueryFailed("SQL may read the lake's tables and nothing else", which=text)
-    if isinstance(error, duckdb.CatalogException) and "does not exist" in text:
+    if text.startswith("Catalog Error") and "does not exist" in text:
         return QueryFailed("the query names what the lake does not have", which=text, advice="See `lithouse tables`.")
+    if text.startswith("Out of Memory Error"):
+        return QueryFailed(
+            f"the query needs more than {limits.memory} of memory and {limits.temp} on disk", advice="Narrow it."
+        )
     return QueryFailed("the query could not be run", which=text)
 
 

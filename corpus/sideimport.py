@@ -40,6 +40,7 @@ def _import(lake: Lake, path: Path, kind: str, read, store) -> SideImport:
     source = f"import:{path.as_posix()}"
     report = HarvestReport(uuid4().hex, source, None, datetime.now(UTC), [describe_file(path, path.parent)])
     report.refusals, report.failures = side.refusals, side.failures
+    report.read_files, report.side_count = {path.name}, len(side.rows)
     if side.failures:
         # A damaged file says less than it should: nothing it does not say is taken away.
         change = SideChange(0, 0, 0, is_committed=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from corpus.contracts.sources import CITATIONS, HUMAN_OUTLINES
-from corpus.tables import Lake
+from corpus.tables import Lake, recomputed
 from ingestion.sidedata import Edge, HumanOutlineRecord
 
 
@@ -19,6 +19,7 @@ class SideChange:
     is_committed: bool
 
 
+@recomputed
 def store_edges(lake: Lake, source: str, edges: list[Edge]) -> SideChange:
     """Make `citations` say exactly these edges for this source; other sources' edges stay.
 
@@ -29,7 +30,8 @@ def store_edges(lake: Lake, source: str, edges: list[Edge]) -> SideChange:
         schema={"citing_id": pl.String, "cited_id": pl.String},
     )
     keys = ["citing_id", "cited_id"]
-    table = lake.scan("citations")
+    version = lake.version("citations")
+    table = lake.scan("citations", version)
     fresh = said.lazy().join(table.select(keys), on=keys, how="anti").collect()
     gains = table.join(said.lazy(), on=keys, how="semi").filter(~pl.col("sources").list.contains(source))
     losses = table.join(said.lazy(), on=keys, how="anti").filter(pl.col("sources").list.contains(source))
@@ -40,7 +42,7 @@ def store_edges(lake: Lake, source: str, edges: list[Edge]) -> SideChange:
     )
     if not (gain_count or loss_count):
         if len(fresh):
-            lake.append("citations", new_rows)
+            lake.append("citations", new_rows, on_top_of=version or 0)
         return SideChange(len(fresh), 0, 0, bool(len(fresh)))
     kept = (
         table.join(said.lazy().with_columns(pl.lit(True).alias("_said")), on=keys, how="left")
@@ -54,10 +56,12 @@ def store_edges(lake: Lake, source: str, edges: list[Edge]) -> SideChange:
         .drop("_said")
         .collect()
     )
-    lake.replace("citations", pl.concat([kept, new_rows]).select(list(CITATIONS.polars_schema)).sort(keys), None)
+    rows = pl.concat([kept, new_rows]).select(list(CITATIONS.polars_schema)).sort(keys)
+    lake.replace("citations", rows, None, on_top_of=version or 0)
     return SideChange(len(fresh), gain_count, loss_count, is_committed=True)
 
 
+@recomputed
 def store_outlines(lake: Lake, source: str, outlines: list[HumanOutlineRecord]) -> SideChange:
     """Make `human_outlines` hold exactly these outlines for this source.
 
@@ -72,13 +76,16 @@ def store_outlines(lake: Lake, source: str, outlines: list[HumanOutlineRecord]) 
             "title": o.title,
             "level": h.level,
             "heading": h.title,
-            "content_hash": o.content_hash,
+            "content_hash": content_hash,
         }
         for o in outlines
+        for content_hash in (o.content_hash,)
         for position, h in enumerate(o.headings, start=1)
     ]
     fresh = pl.DataFrame(rows, schema=HUMAN_OUTLINES.polars_schema)
-    held = lake.scan("human_outlines").select("outline_id", "source", "content_hash").unique().collect()
+    version = lake.version("human_outlines")
+    table = lake.scan("human_outlines", version)
+    held = table.select("outline_id", "source", "content_hash").unique().collect()
     now = fresh.select("outline_id", "source", "content_hash").unique()
     added = now.join(held, on="outline_id", how="anti")
     changed = now.join(held, on=["outline_id", "source", "content_hash"], how="anti").join(
@@ -87,7 +94,7 @@ def store_outlines(lake: Lake, source: str, outlines: list[HumanOutlineRecord]) 
     removed = held.filter(pl.col("source") == source).join(now, on="outline_id", how="anti")
     if not (len(added) or len(changed) or len(removed)):
         return SideChange(0, 0, 0, is_committed=False)
-    others = lake.scan("human_outlines").filter(pl.col("source") != source).collect()
-    kept = others.join(now, on="outline_id", how="anti")
-    lake.replace("human_outlines", pl.concat([kept, fresh]).sort("outline_id", "position"), None)
+    kept = table.filter(pl.col("source") != source).collect().join(now, on="outline_id", how="anti")
+    rows = pl.concat([kept, fresh]).sort("outline_id", "position")
+    lake.replace("human_outlines", rows, None, on_top_of=version or 0)
     return SideChange(len(added), len(changed), len(removed), is_committed=True)

@@ -1,35 +1,33 @@
 """The one module that reads and writes the lake's Delta tables.
 
-Belongs here: opening, checking a frame against its contract, atomic commits, versions. Not here: what the
-rows mean (`corpus.harvest`, `corpus.derivation`, …) and SQL (`corpus.query`). A frame that breaks its contract
+Belongs here: opening, atomic commits, races, versions. Not here: what fits a contract (`corpus.contracts`), what
+the rows mean (`corpus.harvest`, `corpus.derivation`, …) and SQL (`corpus.query`). A frame that breaks its contract
 writes nothing; a writer that dies leaves the last version in place.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import dataframely as dy
 import polars as pl
 import stamina
 from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
+from corpus.contracts.conformity import ContractBreach, check
 from corpus.contracts.contract import Contract
 from corpus.contracts.registry import CONTRACTS
-from ingestion.errors import BadInput, NotFound, PermanentFailure, TransientFailure
+from corpus.races import ATTEMPTS, LostRace, recomputed
+from ingestion.errors import BadInput, NotFound, PermanentFailure
+
+__all__ = ["Commit", "ContractBreach", "Lake", "LostRace", "check", "predicate", "recomputed"]
 
 _ZSTD = WriterProperties(compression="ZSTD", compression_level=3)
-_RACE_ATTEMPTS = 5
-
-
-class ContractBreach(PermanentFailure):
-    """A frame does not fit the contract of the table it was meant for. Nothing was written."""
-
-
-class LostRace(TransientFailure):
-    """Other writers committed to the same rows first, more often than we retry."""
+_CONTRACT_VERSION = "lithouse.contractVersion"
+# delta-rs 1.6.6 panics on these or reads "%20" as a blank; every other character is fine.
+_UNUSABLE_PATH = re.compile(r"[\[\]|^\\]|%[0-9A-Fa-f]{2}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,12 @@ class Lake:
     def file_uris(self, name: str, version: int | None = None) -> list[str]:
         """Parquet files of a version; empty where the table was never written."""
         table = self._open(name, version)
-        return [] if table is None else table.file_uris()
+        if table is None:
+            return []
+        # Delta escapes the table's folder as an address does, but gives names below it as they are on disk.
+        root = table.table_uri.removeprefix("file://")
+        folder = self.folder(name).resolve()
+        return [str(folder / uri.removeprefix(root)) for uri in table.file_uris()]
 
     def row_count(self, name: str, version: int | None = None) -> int:
         """Rows of a version, from the log alone."""
@@ -85,22 +88,32 @@ class Lake:
             NotFound: there is no such table, or no such version of it.
         """
         contract = _contract(name)
-        table = self._open(name, version)
         schema = contract.polars_schema
-        if table is None or table.version() == 0:  # version 0 is the empty table we create
+        files = self.file_uris(name, version)
+        if not files:
             return pl.LazyFrame(schema=schema)
-        frame = pl.scan_delta(table)
-        held = frame.collect_schema().names()
-        missing = [pl.lit(None, dtype=schema[column]).alias(column) for column in schema if column not in held]
-        return frame.with_columns(missing).select(pl.col(c).cast(schema[c]) for c in schema)
+        # Not scan_delta: it takes the escaped folder for a path. Files older than a column read it as null.
+        return pl.scan_parquet(
+            files,
+            schema=schema,
+            hive_schema={column: schema[column] for column in contract.partition_by} or None,
+            hive_partitioning=bool(contract.partition_by),
+            missing_columns="insert",
+            extra_columns="ignore",
+            cast_options=pl.ScanCastOptions(missing_struct_fields="insert", extra_struct_fields="ignore"),
+            glob=False,
+        ).select(list(schema))
 
     def read(self, name: str, *, version: int | None = None, **equals: object) -> pl.DataFrame:
         """Rows whose columns equal the given values, e.g. `read("surveys", topic="rag")`."""
         return self.scan(name, version).filter(*(pl.col(c) == v for c, v in equals.items())).collect()
 
-    def append(self, name: str, frame: pl.DataFrame, *, note: Mapping[str, str] | None = None) -> Commit:
+    def append(
+        self, name: str, frame: pl.DataFrame, *, note: Mapping[str, str] | None = None, on_top_of: int | None = None
+    ) -> Commit:
         """Add rows. Keys must be new to the table; the caller knows that, the check is of the frame alone."""
-        return self._write(name, frame, mode="append", predicate=None, note=note)
+        checked = check(frame, _contract(name))
+        return self._write(name, checked, mode="append", where=None, note=note, on_top_of=on_top_of)
 
     def replace(
         self,
@@ -109,6 +122,7 @@ class Lake:
         where: Mapping[str, object | Collection[object]] | None,
         *,
         note: Mapping[str, str] | None = None,
+        on_top_of: int | None = None,
     ) -> Commit:
         """Replace the rows that `where` selects by `frame`, in one commit.
 
@@ -117,21 +131,30 @@ class Lake:
             frame: the new rows; each must itself satisfy `where`.
             where: column → value, or collection of values, joined by AND; None replaces the whole table.
             note: entries for the commit's metadata, e.g. the run.
+            on_top_of: version the rows were computed from (0 for a table never written). If anything was
+                committed since, `LostRace` is raised at once: compute again (see `recomputed`). Without it the
+                rows are committed on top of whatever is there.
 
         Raises:
             ContractBreach: the frame does not fit the contract or lies outside `where`; nothing is written.
             LostRace: other writers kept winning; a rerun may succeed.
         """
         contract = _contract(name)
+        checked = check(frame, contract)
         if where is not None:
-            outside = frame.filter(~pl.all_horizontal(_matches(c, v) for c, v in where.items()))
+            sql = predicate(where)
+            if unknown := [c for c in where if c not in contract.polars_schema]:
+                raise BadInput(f"table {contract.name} has no such column", which=", ".join(unknown))
+            outside = checked.filter(~pl.all_horizontal(_matches(c, v) for c, v in where.items()).fill_null(False))
             if len(outside):
                 raise ContractBreach(
                     f"{len(outside)} rows for table {contract.name} lie outside the replaced part",
                     which=str(dict(where)),
                     advice="Nothing was written; replace the part the rows belong to.",
                 )
-        return self._write(name, frame, mode="overwrite", predicate=predicate(where) if where else None, note=note)
+        return self._write(
+            name, checked, mode="overwrite", where=None if where is None else sql, note=note, on_top_of=on_top_of
+        )
 
     def _open(self, name: str, version: int | None = None) -> DeltaTable | None:
         folder = self.folder(name)
@@ -140,40 +163,53 @@ class Lake:
                 raise NotFound(f"table {name} was never written, so it has no version", which=str(version))
             return None
         try:
-            return DeltaTable(str(folder), version=version)
+            table = DeltaTable(str(folder), version=version)
         except Exception as error:
             if version is None:
                 raise
             raise NotFound(
                 f"table {name} has no readable version", which=str(version), advice="See `lithouse status`."
             ) from error
+        ours = str(CONTRACTS[name].version)
+        theirs = table.metadata().configuration.get(_CONTRACT_VERSION, ours)
+        if theirs != ours:
+            raise PermanentFailure(
+                f"table {name} follows contract version {theirs}, this Lithouse knows version {ours}",
+                which=str(folder),
+                advice="Use the Lithouse that wrote it, or refresh into a new LITHOUSE_HOME.",
+            )
+        return table
 
-    def _write(self, name: str, frame: pl.DataFrame, *, mode, predicate, note) -> Commit:
+    def _write(self, name: str, checked: pl.DataFrame, *, mode, where, note, on_top_of) -> Commit:
         contract = _contract(name)
-        checked = check(frame, contract)
         self._create(contract)
         data = checked.to_arrow().cast(contract.arrow_schema)
 
         # Each attempt opens the table anew, so the loser of a race commits on top of the winner.
-        @stamina.retry(on=CommitFailedError, attempts=_RACE_ATTEMPTS, wait_initial=0.05, wait_max=1.0)
+        @stamina.retry(
+            on=CommitFailedError, attempts=1 if on_top_of is not None else ATTEMPTS, wait_initial=0.05, wait_max=1
+        )
         def commit() -> int:
-            table = DeltaTable(str(self.folder(name)))
+            table = self._open(name, on_top_of)
             write_deltalake(
                 table,
                 data,
                 mode=mode,
-                predicate=predicate,
+                predicate=where,
+                schema_mode="merge",  # columns that came later
                 writer_properties=_ZSTD,
-                commit_properties=CommitProperties(custom_metadata=dict(note or {})),
+                commit_properties=CommitProperties(
+                    custom_metadata=dict(note or {}), max_commit_retries=None if on_top_of is None else 0
+                ),
             )
-            return DeltaTable(str(self.folder(name))).version()
+            return table.version()
 
         try:
             version = commit()
         except CommitFailedError as error:
             raise LostRace(
                 f"another writer kept winning the race for table {contract.name}",
-                which=predicate or "whole table",
+                which=where or "whole table",
                 advice="Nothing was lost; run the command again.",
             ) from error
         return Commit(contract.name, version, len(checked), is_new=True)
@@ -182,6 +218,12 @@ class Lake:
         folder = self.folder(contract.name)
         if DeltaTable.is_deltatable(str(folder)):
             return
+        if _UNUSABLE_PATH.search(str(folder.resolve())):
+            raise BadInput(
+                "no table can be kept below a folder with [, ], |, ^, \\ or %XX in its path",
+                which=str(self.home),
+                advice="Set LITHOUSE_HOME to another folder.",
+            )
         folder.mkdir(parents=True, exist_ok=True)
         # mode="ignore": two processes may create the same table at once.
         DeltaTable.create(
@@ -191,60 +233,26 @@ class Lake:
             partition_by=list(contract.partition_by) or None,
             name=contract.name,
             description=contract.summary,
-            configuration={"lithouse.contractVersion": str(contract.version)},
+            configuration={_CONTRACT_VERSION: str(contract.version)},
             raise_if_key_not_exists=False,
         )
 
 
-def check(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
-    """The frame in the contract's column order, one row per key, or a refusal.
-
-    Missing nullable columns become nulls; identical rows collapse to one. dataframely would drop extra columns
-    and read naive times as UTC in silence, so types and names are compared here first.
+def predicate(where: Mapping[str, object | Collection[object]]) -> str:
+    """A SQL predicate for Delta from column → value or values; every value is a quoted literal.
 
     Raises:
-        ContractBreach: names table, column or rule, and the first culprits.
+        BadInput: it would select nothing, or everything; or holds what cannot be a literal.
     """
-    expected, columns = contract.polars_schema, contract.schema.columns()
-
-    def refuse(what: str, which: str) -> ContractBreach:
-        return ContractBreach(
-            f"{what} in a frame for table {contract.name}", which=which, advice="Nothing was written."
-        )
-
-    if extra := [c for c in frame.columns if c not in expected]:
-        raise refuse("columns the contract does not know", ", ".join(extra))
-    absent = [c for c in expected if c not in frame.columns]
-    if needed := [c for c in absent if not columns[c].nullable]:
-        raise refuse("missing columns", ", ".join(needed))
-    frame = frame.with_columns(pl.lit(None, dtype=expected[c]).alias(c) for c in absent).select(list(expected))
-    # An all-null column has no type of its own: it takes the declared one.
-    frame = frame.with_columns(pl.col(c).cast(expected[c]) for c, t in frame.schema.items() if t == pl.Null)
-    wrong = [f"{c} is {frame.schema[c]}, not {t}" for c, t in expected.items() if frame.schema[c] != t]
-    if wrong:
-        raise refuse("wrong types", "; ".join(wrong))
-    frame = _distinct(frame, contract)
-    try:
-        contract.schema.validate(frame)
-    except dy.exc.ValidationError as error:
-        raise refuse("broken rules", " ".join(str(error).split())[:600]) from error
-    return frame
-
-
-def _distinct(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
-    """Collapse rows that are equal in every column; rows that share a key and differ are for the contract to refuse."""
-    if not frame.select(pl.struct(contract.keys).is_duplicated().any()).item():
-        return frame
-    return frame.unique(maintain_order=True)
-
-
-def predicate(where: Mapping[str, object | Collection[object]]) -> str:
-    """A SQL predicate for Delta from column → value or values; every value is a quoted literal."""
+    if not where:
+        raise BadInput("a part to replace needs at least one column", advice="Give None for the whole table.")
     parts = []
     for column, value in where.items():
         if not column.isidentifier():
             raise BadInput("not a column name", which=column)
-        if isinstance(value, Collection) and not isinstance(value, str):
+        if _is_many(value):
+            if not value:
+                raise BadInput("a part to replace needs at least one value", which=column)
             parts.append(f"{column} IN ({', '.join(_literal(v) for v in value)})")
         else:
             parts.append(f"{column} = {_literal(value)}")
@@ -261,8 +269,12 @@ def _literal(value: object) -> str:
     raise BadInput("a predicate takes text, dates, numbers and booleans", which=repr(value))
 
 
+def _is_many(value: object) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str | bytes)
+
+
 def _matches(column: str, value: object | Collection[object]) -> pl.Expr:
-    if isinstance(value, Collection) and not isinstance(value, str):
+    if _is_many(value):
         return pl.col(column).is_in(list(value))
     return pl.col(column) == value
 

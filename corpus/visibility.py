@@ -97,6 +97,7 @@ class View:
             "paper_id",
             pl.col("title").alias("held_title"),
             "submitted_latest",
+            "is_withdrawn",
             normalised(pl.col("title")).alias("key"),
         )
         wanted = rows["paper_id"].drop_nulls().unique()
@@ -107,21 +108,25 @@ class View:
             pl.col("submitted_latest").fill_null(month_ends), pl.coalesce("held_title", "title").alias("title")
         ).drop("held_title")
         named = named.filter(pl.col("submitted_latest") <= self.cutoff, ~pl.col("paper_id").is_in(list(hidden)))
-        excluded_titles = held.filter(pl.col("paper_id").is_in(list(hidden))).select("key").collect().to_series()
+        if not self.has_withdrawn:
+            named = named.filter(~pl.col("is_withdrawn").fill_null(False))
+        excluded = held.filter(pl.col("paper_id").is_in(list(hidden)), pl.col("key") != "").select("key")
         named = named.with_columns(normalised(pl.col("title")).alias("key")).filter(
-            ~pl.col("key").fill_null("").is_in(excluded_titles.to_list())
+            ~pl.col("key").fill_null("").is_in(excluded.collect().to_series().to_list())
         )
+        named = named.drop("is_withdrawn")
         unnamed = rows.filter(pl.col("paper_id").is_null()).with_columns(normalised(pl.col("title")).alias("key"))
         visible = (
             self.papers(hidden)
             .select(normalised(pl.col("title")).alias("key"), "submitted_latest")
-            .filter(pl.col("key").is_in(unnamed["key"].to_list()))
+            .filter(pl.col("key").is_in(unnamed["key"].to_list()), pl.col("key") != "")
             .group_by("key")
             .agg(pl.col("submitted_latest").min())
             .collect()
         )
         unnamed = unnamed.join(visible, on="key")
-        return pl.concat([named.select(sorted(named.columns)), unnamed.select(sorted(named.columns))]).drop("key")
+        both = pl.concat([named.select(sorted(named.columns)), unnamed.select(sorted(named.columns))])
+        return both.drop("key").sort("outline_id")
 
 
 def _month_end(paper_id: str) -> date | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from generation.library import Library
 from generation.naming import listed
-from generation.values import DigestEntry, OutlineNode, SectionDraft, StatedRow, Survey
+from generation.values import DigestEntry, OutlineNode, Paper, SectionDraft, StatedRow, Survey
 
 EDITION = "$edition"
 UNKNOWN = "?"
@@ -34,8 +34,9 @@ def scope_facts(library: Library) -> list[StatedRow]:
 
 def _closing_names() -> list[StatedRow]:
     """Facts that are known only when all sections are written, with a value that `restate` replaces."""
-    names = ("cited_count", "summary_count", "body_count", "largest_section", "largest_count", "first_year", "last_year",
-             "most_cited_id", "most_title", "most_citations")  # fmt: skip
+    names = ("cited_count", "own_words_count", "summaries_only_count", "own_count", "summary_count", "body_count",
+             "largest_section", "largest_count", "first_year", "last_year", "most_cited_id", "most_title",
+             "most_citations")  # fmt: skip
     return [StatedRow(name, UNKNOWN) for name in names]
 
 
@@ -84,7 +85,7 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
         StatedRow(
             "largest_count",
             _number(len(sizes.get(largest, ()))),
-            f"SELECT count(DISTINCT p) FROM (SELECT unnest(paper_ids) AS p {sections} "
+            f"SELECT count(DISTINCT p) FROM (SELECT unnest(paper_ids) AS p {sections} "  # noqa: S608
             f"AND (number = '{below}' OR starts_with(number, '{below}.')))",
         ),
         StatedRow(
@@ -94,9 +95,7 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
             "last_year", str(max((p.year for p in cited), default="")), f"SELECT max(year(submitted_latest)) {joined}"
         ),
     ]
-    if summaries := sum(p.abstract_origin != "source" for p in cited):
-        query = f"SELECT count(*) {joined} AND abstract_origin <> 'source'"
-        facts.append(StatedRow("summary_count", _number(summaries), query))
+    facts += _origins(cited, joined)
     if most and most.citation_count >= 2:
         facts += [
             StatedRow("most_cited_id", most.paper_id),
@@ -104,10 +103,22 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
             StatedRow(
                 "most_citations",
                 _number(most.citation_count),
-                f"SELECT citation_count FROM topic_pool WHERE topic = '{key}' AND paper_id = '{most.paper_id}'",
+                f"SELECT citation_count FROM topic_pool WHERE topic = '{key}' AND paper_id = '{most.paper_id}'",  # noqa: S608
             ),
         ]
     return {fact.name: fact for fact in facts}
+
+
+def _origins(cited: Sequence[Paper], joined: str) -> list[StatedRow]:
+    """Whose words the abstracts of the cited papers are: facts of one of three cases."""
+    summaries = sum(p.abstract_origin != "source" for p in cited)
+    own = StatedRow("own", _number(len(cited) - summaries), f"SELECT count(*) {joined} AND abstract_origin = 'source'")
+    others = StatedRow("others", _number(summaries), f"SELECT count(*) {joined} AND abstract_origin <> 'source'")
+    if not summaries:
+        return [replace(own, name="own_words_count")]
+    if summaries == len(cited):
+        return [replace(others, name="summaries_only_count")]
+    return [replace(own, name="own_count"), replace(others, name="summary_count")]
 
 
 def restate(section: SectionDraft, facts: Mapping[str, StatedRow]) -> SectionDraft:

@@ -26,8 +26,9 @@ class RenderingFailed(PermanentFailure):
 
 @dataclass(frozen=True)
 class PageFacts:
-    """What the page's head and foot say: edition, method, cutoff, counts."""
+    """What the page's head and foot say: topic key, edition, method, cutoff, counts."""
 
+    topic: str
     edition: str
     method: str
     writer: str

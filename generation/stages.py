@@ -246,6 +246,7 @@ def print_survey(home: Path, edition: Edition, survey: Survey, library: Library)
     fresh.mkdir(parents=True)
     papers = library.papers(survey.references)
     facts = PageFacts(
+        edition.topic.key,
         edition.id, edition.method, edition.writer, edition.cutoff.isoformat(), library.admitted_count,
         len(library.pool), len(papers), any(p.abstract_origin != "source" for p in papers),
         tuple((n.item, n.reason) for n in (*survey.failures, *survey.notes)),

@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from generation.drafting import assembled, drafted, refined, without_repeats
 from generation.facts import body_facts, closing_facts, restate, scope_facts
 from generation.library import Library
 from generation.reranking import Candidate, Rounding, rerank
@@ -22,7 +23,6 @@ from generation.values import (
     Outline,
     OutlineNode,
     Pattern,
-    SectionDraft,
     Survey,
 )
 from generation.writing import (
@@ -30,12 +30,10 @@ from generation.writing import (
     Evidence,
     MergeRequest,
     OutlineRequest,
-    RefineRequest,
     SectionPlan,
     SubsectionsRequest,
     Writer,
 )
-from ingestion.errors import LithouseError
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,14 @@ class SurveyForgeOptions:
 
 _MOST_SECTIONS = 8
 _LEAST_SECTIONS = 3
+_LARGE_POOL, _LEAST_OF_LARGE = 300, 7
 _PAPERS_PER_SECTION = 5
 _INTRODUCTION_PAPERS = 40
+_SMALL_POOL = 100
+_FITS = 0.5
+"""Cosine from which a paper that no heading was made from is at home under one."""
+
+_LEAST_PAPERS, _MOST_PAPERS = 3, 30
 _OPEN_PROBLEM_PAPERS = 400
 
 
@@ -146,7 +150,7 @@ class SurveyForge:
             topic.title, section, tuple(evidence[p] for p in memory), examples, most, tuple(taken)
         )
         parts = await writer.subsections(request)
-        return [(part, tuple(memory)) for part in parts]
+        return [(part, part.paper_ids or tuple(memory)) for part in parts]
 
     def _section_count(self, papers: int, patterns: Sequence[Pattern]) -> int:
         if self.options.section_count:
@@ -155,7 +159,8 @@ class SurveyForge:
         if patterns:
             # Human surveys frame their body by an introduction and a conclusion.
             sizes = sorted(max(len(p.sections) - 2, _LEAST_SECTIONS) for p in patterns)
-            by_size = min(by_size, max(sizes[len(sizes) // 2], _LEAST_SECTIONS + 1))
+            least = _LEAST_OF_LARGE if papers >= _LARGE_POOL else _LEAST_SECTIONS + 1
+            by_size = min(by_size, max(sizes[len(sizes) // 2], least))
         return max(_LEAST_SECTIONS, min(by_size, _MOST_SECTIONS))
 
     async def digests(self, topic: Topic, outline: Outline, library: Library, writer: Writer) -> Digests:
@@ -163,10 +168,23 @@ class SurveyForge:
         leaves = [n for n in outline.leaves() if n.role == "body"]
         entries = [e for leaf in leaves for e in self._retrieve(leaf, library)]
         best: dict[str, DigestEntry] = {}
+        memories = {n.number: frozenset(n.memory) for n in outline.nodes}
+
+        def belongs(entry: DigestEntry) -> tuple:
+            """A paper is at home where its heading was made from it, then where its section was, then where it fits."""
+            section = entry.number.split(".")[0]
+            held = entry.paper_id in memories[entry.number]
+            return held, entry.paper_id in memories[section], entry.similarity
+
         for entry in entries:
-            if entry.paper_id not in best or entry.similarity > best[entry.paper_id].similarity:
+            if entry.paper_id not in best or belongs(entry) > belongs(best[entry.paper_id]):
                 best[entry.paper_id] = entry
-        return Digests(tuple(replace(e, is_home=best[e.paper_id].number == e.number) for e in entries))
+
+        def is_home(entry: DigestEntry) -> bool:
+            held, in_section, similarity = belongs(entry)
+            return best[entry.paper_id].number == entry.number and (held or in_section or similarity >= _FITS)
+
+        return Digests(tuple(replace(e, is_home=is_home(e)) for e in entries))
 
     def _retrieve(self, node: OutlineNode, library: Library) -> list[DigestEntry]:
         best: dict[str, DigestEntry] = {}
@@ -211,17 +229,17 @@ class SurveyForge:
             home = sum(e.is_home for e in evidence)
             requests[node.number] = DraftRequest(
                 topic.title, node.number, node.title, node.description, "body", evidence,
-                outline=headings, most_papers=_papers_for(home),
+                outline=headings, most_papers=_papers_for(home, len(library.pool)),
             )  # fmt: skip
             library.consult("draft", (e.paper.paper_id for e in evidence), f"evidence for “{node.title}”")
-        drafts = await _drafted(writer, requests, failures)
-        drafts = await _refined(writer, requests, drafts)
-        drafts = await _without_repeats(writer, requests, drafts)
+        drafts = await drafted(writer, requests, failures)
+        drafts = await refined(writer, requests, drafts)
+        drafts = await without_repeats(writer, requests, drafts)
         frame = self._frame(topic, outline, digests, library, headings, drafts)
         library.consult("draft", (e.paper.paper_id for r in frame.values() for e in r.evidence), "framing the survey")
-        drafts |= await _drafted(writer, frame, failures)
-        drafts = await _without_repeats(writer, {**requests, **frame}, drafts)
-        survey, left_out = _assembled(topic, outline, drafts)
+        drafts |= await drafted(writer, frame, failures)
+        drafts = await without_repeats(writer, {**requests, **frame}, drafts)
+        survey, left_out = assembled(topic, outline, drafts)
         notes += left_out
         facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
         sections = tuple(restate(section, facts) for section in survey.sections)
@@ -259,91 +277,9 @@ class SurveyForge:
 _RESERVED = ("Introduction", "Open Problems", "Conclusion")
 
 
-def _papers_for(home: int) -> int:
-    """Papers a leaf cites: all of a small group, a growing share of a large one, so that sections differ as fields do."""
-    return home if home <= 7 else min(13, round(7 + 0.15 * (home - 7)))
-
-
-async def _drafted(
-    writer: Writer, requests: dict[str, DraftRequest], failures: list[Failure]
-) -> dict[str, SectionDraft]:
-    """All drafts at once; one that fails is a failure with its reason, not a missing section."""
-    results = await asyncio.gather(*(writer.draft(r) for r in requests.values()), return_exceptions=True)
-    drafts = {}
-    for number, result in zip(requests, results, strict=True):
-        if isinstance(result, LithouseError):
-            failures.append(Failure(f"{number} {requests[number].title}", result.message))
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            drafts[number] = result
-    return drafts
-
-
-async def _refined(
-    writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
-) -> dict[str, SectionDraft]:
-    """Even leaves first, then odd ones, each beside its neighbours as they stand by then."""
-    order = list(drafts)
-    current = dict(drafts)
-    for parity in (0, 1):
-        turn = order[parity::2]
-        asked = []
-        for number in turn:
-            at = order.index(number)
-            beside = [order[i] for i in (at - 1, at + 1) if 0 <= i < len(order)]
-            asked.append(RefineRequest(current[number], tuple(current[n] for n in beside), requests[number]))
-        current.update(zip(turn, await asyncio.gather(*(writer.refine(r) for r in asked)), strict=True))
-    return current
-
-
-async def _without_repeats(
-    writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
-) -> dict[str, SectionDraft]:
-    """Sections far apart may say the same; the later one is refined beside the earlier ones until none does."""
-    current = dict(drafts)
-    done: list[str] = []
-    for number in drafts:
-        earlier = {s.text: n for n in done for s in current[n].sentences()}
-        hits = sorted({earlier[s.text] for s in current[number].sentences() if s.text in earlier})
-        if hits:
-            beside = tuple(current[n] for n in hits)
-            current[number] = await writer.refine(RefineRequest(current[number], beside, requests[number]))
-            current[number] = _drop(current[number], set(earlier))
-        done.append(number)
-    return current
-
-
-def _drop(draft: SectionDraft, texts: set[str]) -> SectionDraft:
-    paragraphs = tuple(tuple(s for s in p if s.text not in texts) for p in draft.paragraphs)
-    return replace(draft, paragraphs=tuple(p for p in paragraphs if p))
-
-
-def _assembled(topic: Topic, outline: Outline, drafts: dict[str, SectionDraft]) -> tuple[Survey, list[Failure]]:
-    """Sections in outline order, renumbered without gaps; a node without text is left out and told."""
-    sections: list[SectionDraft] = []
-    left_out = []
-    top, sub = 0, 0
-    for node in outline.nodes:
-        draft = drafts.get(node.number)
-        has_text = draft is not None and any(draft.sentences())
-        parts = [n for n in outline.children(node.number) if n.number in drafts]
-        if not has_text and not parts:
-            left_out.append(Failure(f"{node.number} {node.title}", _why_empty(node)))
-            continue
-        if node.level == 1:
-            top, sub = top + 1, 0
-        else:
-            sub += 1
-        number = str(top) if node.level == 1 else f"{top}.{sub}"
-        sections.append(SectionDraft(number, node.title, draft.paragraphs if draft else (), node.number))
-    return Survey(topic.title, tuple(sections)), left_out
-
-
-def _why_empty(node: OutlineNode) -> str:
-    if node.role == "open_problems":
-        return "fewer than five papers state an open problem in a sentence that stands alone"
-    return "no sentence of its evidence stands alone"
+def _papers_for(home: int, pool: int) -> int:
+    """Papers a leaf cites: all of a small pool, else a share of its own, so that sections differ as their fields do."""
+    return max(_LEAST_PAPERS, home if pool <= _SMALL_POOL else min(_MOST_PAPERS, round(1 + 0.45 * home)))
 
 
 def _node(number: str, plan: SectionPlan, memory: Sequence[str], patterns: tuple[str, ...]) -> OutlineNode:

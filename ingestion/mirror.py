@@ -71,12 +71,15 @@ def open_mirror(folder: Path) -> Mirror:
     folder = folder.expanduser().resolve()
     if not folder.is_dir():
         raise NotFound("there is no mirror folder", which=str(folder), advice="Give mirror:PATH of an existing folder.")
-    metadata = [p for n in ("metadata.jsonl", "metadata.jsonl.gz") if (p := folder / n).is_file()]
-    metadata = metadata or sorted(p for p in folder.glob("metadata*.parquet") if p.is_file())
-    if len(metadata) > 1 and metadata[0].name.startswith("metadata.jsonl"):
+    lines = [p for n in ("metadata.jsonl", "metadata.jsonl.gz") if (p := folder / n).is_file()]
+    tables = sorted(p for p in folder.glob("metadata*.parquet") if p.is_file())
+    if len(lines) + bool(tables) > 1:
         raise BadInput(
-            "a mirror has both metadata.jsonl and metadata.jsonl.gz", which=str(folder), advice="Remove one of them."
+            "a mirror has its metadata twice",
+            which=", ".join(p.name for p in (*lines, *tables)),
+            advice=f"Keep one of them in {folder}.",
         )
+    metadata = lines or tables
     if not metadata:
         raise NotFound("a mirror needs metadata.jsonl, metadata.jsonl.gz or metadata*.parquet", which=str(folder))
     return Mirror(

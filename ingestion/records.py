@@ -8,6 +8,7 @@ doi, categories, license, abstract, versions, update_date). Of fields that begin
 data set, only `_date_kind` is read.
 """
 
+import codecs
 import gzip
 import hashlib
 import zlib
@@ -105,7 +106,7 @@ def read_records(path: Path, label: str, normalise: Callable[[dict], dict] | Non
         RawBatch: a damaged file ends with a batch that holds the failure.
     """
     if path.name.endswith(".parquet"):
-        yield from _read_parquet(path, label)
+        yield from _read_parquet(path, label, normalise)
     else:
         yield from _read_jsonl(path, label, normalise)
 
@@ -117,6 +118,7 @@ def lines(path: Path, label: str) -> Iterator[tuple[int, bytes] | Failure]:
     try:
         with opener(path, "rb") as stream:
             for number, line in enumerate(stream, start=1):
+                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if line.strip():
                     yield number, line
     except (OSError, EOFError, zlib.error) as error:
@@ -131,31 +133,42 @@ def _read_jsonl(path: Path, label: str, normalise) -> Iterator[RawBatch]:
             yield RawBatch(_frame(rows), refusals, [item])
             return
         number, line = item
-        found = _object(line, normalise)
-        if isinstance(found, str):
-            reason, raw_id = found, None
-        else:
-            row, reason = _row(found)
-            raw_id = str(found["id"]) if found.get("id") is not None else None
-        if reason:
-            refusals.append(Refusal(label, number, raw_id, reason, line[:2000].decode("utf-8", "replace").strip()))
-        else:
-            rows.append({**row, "source_file": label, "source_line": number})
+        _sort(_object(line), normalise, label, number, line[:2000].decode("utf-8", "replace").strip(), rows, refusals)
         if len(rows) >= BATCH_RECORDS:
             yield RawBatch(_frame(rows), refusals)
             rows, refusals = [], []
     yield RawBatch(_frame(rows), refusals)
 
 
-def _object(line: bytes, normalise) -> dict | str:
-    """The JSON object of a line in the snapshot's fields, or the reason why there is none."""
+def _object(line: bytes) -> dict | str:
+    """The JSON object of a line, or the reason why there is none."""
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         return f"not valid JSON: {error}"
-    if not isinstance(found, dict):
-        return f"not a JSON object but {type(found).__name__}"
-    return normalise(found) if normalise else found
+    return found if isinstance(found, dict) else f"not a JSON object but {type(found).__name__}"
+
+
+def _sort(
+    found: dict | str,
+    normalise: Callable[[dict], dict] | None,
+    label: str,
+    number: int,
+    raw: str,
+    rows: list[dict],
+    refusals: list[Refusal],
+) -> None:
+    """Put a record among the rows, or among the refusals."""
+    if isinstance(found, str):
+        refusals.append(Refusal(label, number, None, found, raw))
+        return
+    found = normalise(found) if normalise else found
+    row, reason = _row(found)
+    if reason:
+        raw_id = str(found["id"]) if found.get("id") is not None else None
+        refusals.append(Refusal(label, number, raw_id, reason, raw))
+    else:
+        rows.append({**row, "source_file": label, "source_line": number})
 
 
 def _row(found: dict) -> tuple[dict, str]:
@@ -195,24 +208,54 @@ def _frame(rows: list[dict]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RAW_SCHEMA)
 
 
-def _read_parquet(path: Path, label: str) -> Iterator[RawBatch]:
-    try:
-        file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        yield RawBatch(_frame([]), [], [Failure(label, f"cannot be read as Parquet: {error}. Fetch the file again.")])
-        return
-    names = file.schema_arrow.names
-    if missing := [n for n in ("id", "title") if n not in names]:
-        yield RawBatch(_frame([]), [], [Failure(label, f"has no column {' and '.join(missing)}")])
-        return
-    wanted = [n for n in (*_TEXT_FIELDS, "versions") if n in names]
+def _read_parquet(path: Path, label: str, normalise) -> Iterator[RawBatch]:
     first = 1
     try:
-        for batch in file.iter_batches(BATCH_RECORDS, columns=wanted):
-            yield _parquet_batch(pl.from_arrow(batch), label, first)
-            first += batch.num_rows
-    except (OSError, pa.ArrowInvalid) as error:
-        yield RawBatch(_frame([]), [], [Failure(label, f"cannot be read after row {first - 1}: {error}.")])
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            wanted = None if normalise else [n for n in (*_TEXT_FIELDS, "versions") if n in names]
+            if not normalise and (unfit := _unfit(file.schema_arrow)):
+                yield RawBatch(_frame([]), [], [Failure(label, unfit)])
+                return
+            for batch in file.iter_batches(BATCH_RECORDS, columns=wanted):
+                if normalise:
+                    yield _normalised_batch(batch.to_pylist(), label, first, normalise)
+                else:
+                    yield _parquet_batch(pl.from_arrow(batch), label, first)
+                first += batch.num_rows
+    except (OSError, pa.ArrowException) as error:
+        text = " ".join(str(error).split()).rstrip(".")
+        reason = f"cannot be read as Parquet after row {first - 1}: {text}. Fetch the file again."
+        yield RawBatch(_frame([]), [], [Failure(label, reason)])
+
+
+def _unfit(schema: pa.Schema) -> str:
+    """Why a file's columns cannot be the snapshot's fields, or "". Numbers are not cast: ids would lose zeros."""
+    if missing := [n for n in ("id", "title") if n not in schema.names]:
+        return f"has no column {' and '.join(missing)}"
+    kinds = {n: pl.Schema(pa.schema([schema.field(n)]))[n] for n in (*_TEXT_FIELDS, "versions") if n in schema.names}
+    texts = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+    for name, kind in kinds.items():
+        if name == "versions":
+            fields = {f.name: f.dtype for f in getattr(_inner(kind), "fields", [])}
+            texts_only = all(fields.get(n) in (pl.String, pl.Null) for n in ("version", "created"))
+            if not (_inner(kind) == pl.Null or texts_only):
+                return "column versions is not a list of {version, created}"
+        elif not (isinstance(kind, texts) or (name == "update_date" and isinstance(kind, pl.Date | pl.Datetime))):
+            return f"column {name} is {kind}, not text"
+    return ""
+
+
+def _inner(kind: pl.DataType) -> pl.DataType:
+    return kind.inner if isinstance(kind, pl.List) else kind
+
+
+def _normalised_batch(found: list[dict], label: str, first: int, normalise: Callable[[dict], dict]) -> RawBatch:
+    rows: list[dict] = []
+    refusals: list[Refusal] = []
+    for number, record in enumerate(found, start=first):
+        _sort(record, normalise, label, number, str(record)[:2000], rows, refusals)
+    return RawBatch(_frame(rows), refusals)
 
 
 def _parquet_batch(batch: pl.DataFrame, label: str, first: int) -> RawBatch:
@@ -220,9 +263,17 @@ def _parquet_batch(batch: pl.DataFrame, label: str, first: int) -> RawBatch:
     frame = frame.with_columns(
         pl.lit(label).alias("source_file"), pl.int_range(first, first + len(batch), dtype=pl.Int64).alias("source_line")
     )
+    if isinstance(frame.schema.get("update_date"), pl.Date | pl.Datetime):
+        frame = frame.with_columns(pl.col("update_date").dt.date().dt.to_string("iso"))
     absent = [pl.lit(None, dtype=t).alias(c) for c, t in RAW_SCHEMA.items() if c not in frame.columns]
-    frame = frame.with_columns(absent).select(pl.col(c).cast(t) for c, t in RAW_SCHEMA.items())
-    frame = frame.with_columns(pl.col("versions").fill_null([]))
+    frame = frame.with_columns(absent)
+    if _inner(frame.schema["versions"]) == pl.Null:
+        versions = pl.lit([], dtype=RAW_SCHEMA["versions"])
+    else:
+        two = pl.struct(pl.element().struct.field(n).cast(pl.String) for n in ("version", "created"))
+        versions = pl.col("versions").list.drop_nulls().list.eval(two).fill_null([])
+    frame = frame.with_columns(versions.alias("versions"))
+    frame = frame.select(pl.col(c).cast(t) for c, t in RAW_SCHEMA.items())
     bad = pl.any_horizontal(pl.col("source_id", "title").fill_null("").str.strip_chars() == "")
     refusals = [
         Refusal(label, row["source_line"], row["source_id"], _missing(row), str(row)[:2000])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from ingestion.dates import finest_date
+from ingestion.dates import finest_date, parse_version_date
 from ingestion.errors import NotFound
 from ingestion.identity import UnreadableId, parse_paper_id
 from ingestion.records import Failure, Refusal, lines
@@ -27,8 +27,16 @@ _PAPER_FIELDS = (
 )  # fmt: skip
 _V1_KINDS = ("arxiv-v1", "published")
 
-_NUMBERED = re.compile(r"^\s*(?:(?:section|chapter)\s+)?(\d+(?:\.\d+)*|[IVX]+|[A-H])\s*[.):]?\s+(\S.*)$", re.IGNORECASE)
-_ROMAN_OR_LETTER = re.compile(r"^[IVXA-H]+$", re.IGNORECASE)
+# Letters count as numbers only with a point, bracket or colon ("A. Data", "IV) Methods") or after the word Section:
+# "I have a dream" and "A survey of surveys" are headings without a number. So is "2020 in retrospect".
+_NUMBERED = re.compile(
+    r"(?:(?:[Ss]ection|[Cc]hapter|SECTION|CHAPTER)\s+(?P<named>\d+(?:\.\d+)*|[IVX]+|[A-Z])\s*[.):]?"
+    r"|(?P<dotted>(?:\d{1,2}|[IVX]+|[A-Z])(?:\.(?:\d{1,3}|[A-Z]))+)\s*[.):]?"
+    r"|(?P<digits>\d{1,2})\s*[.):]?"
+    r"|(?P<letters>[IVX]+|[A-Z])\s*[.):])\s+(?P<title>\S.*)"
+)
+_ROMAN = re.compile(r"[IVX]+")
+_SURELY_ROMAN = ("II", "III", "IV", "VI")
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def read_edges(path: Path, label: str | None = None) -> SideData:
             refuse(number, None, "an edge needs citing_id and cited_id")
             continue
         try:
-            edge = Edge(parse_paper_id(str(citing)).value, parse_paper_id(str(cited)).value)
+            edge = Edge(parse_paper_id(citing).value, parse_paper_id(cited).value)
         except UnreadableId as error:
             refuse(number, f"{citing} → {cited}", error.message)
             continue
@@ -120,7 +128,7 @@ def read_outlines(path: Path, label: str | None = None) -> SideData:
         paper_id = None
         if raw_id:
             try:
-                paper_id = parse_paper_id(str(raw_id)).value
+                paper_id = parse_paper_id(raw_id).value
             except UnreadableId as error:
                 refuse(number, str(raw_id), error.message)
                 continue
@@ -140,13 +148,13 @@ def to_snapshot_fields(row: dict) -> dict:
     Gaps stay gaps: a null abstract or date is null, a partial date (`2015-12`, year 2025) is no day. For works
     outside arXiv the finest date they have is kept as the publication date.
     """
-    external = row.get("externalIds") or {}
+    external = row["externalIds"] if isinstance(row.get("externalIds"), dict) else {}
     doi = row.get("doi") or external.get("DOI")
     raw_id = row.get("id") or row.get("arxiv_id") or row.get("paper_id") or external.get("ArXiv") or doi
     kind, created, day = row.get("_date_kind"), None, row.get("update_date")
     published = row.get("published") or row.get("publicationDate")
-    if published and len(str(published)) >= 10:
-        day = str(published)[:10]
+    if full := parse_version_date(str(published or "")):
+        day = full.date().isoformat()
         if row.get("published_kind") in _V1_KINDS:
             kind, created = "published", day
         else:
@@ -226,7 +234,7 @@ def _headings(outline: object) -> list[Heading]:
     if isinstance(outline, list):
         return list(_tree(outline, 1))
     if isinstance(outline, str):
-        return [h for line in outline.splitlines() if (h := _line(line))]
+        return _numbered_lines(outline)
     return []
 
 
@@ -239,18 +247,27 @@ def _tree(nodes: list, level: int) -> Iterator[Heading]:
             yield from _tree(node["children"], level + 1)
 
 
-def _line(line: str) -> Heading | None:
-    """A heading line: the level is the number of components of its number."""
-    text = " ".join(line.lstrip("#").split())
-    if not text:
-        return None
-    match = _NUMBERED.match(text)
-    if not match:
-        return Heading(1, text)
-    number, title = match.groups()
-    if _ROMAN_OR_LETTER.match(number) and number != number.upper():
-        return Heading(1, text)  # "a survey of …", "i.e. …": a word, not a number
-    return Heading(number.count(".") + 1, title)
+def _numbered_lines(text: str) -> list[Heading]:
+    """Heading lines: the level is the number of components of the number.
+
+    Where sections have Roman numerals, letters stand below them, and plain digits below letters.
+    """
+    lines = [t for line in text.splitlines() if (t := " ".join(line.lstrip("# ").split())) and t != "```"]
+    read = [(line, _NUMBERED.fullmatch(line)) for line in lines]
+    numbers = [m["letters"] or m["named"] or "" for _, m in read if m]
+    has_romans = any(n in _SURELY_ROMAN for n in numbers) and bool(_ROMAN.fullmatch(numbers[0]))
+    headings, above = [], 0
+    for line, match in read:
+        if not match:
+            headings.append(Heading(1, line))
+            continue
+        number = match["named"] or match["dotted"] or match["digits"] or match["letters"]
+        level = number.count(".") + 1
+        if has_romans and level == 1:
+            level = 1 if _ROMAN.fullmatch(number) else 2 if number.isalpha() else above + 1
+            above = level if not number.isdigit() else above
+        headings.append(Heading(level, match["title"]))
+    return headings
 
 
 def _without_number(title: str) -> str:

@@ -46,6 +46,6 @@ def show(result: dict) -> None:
     for refused in result["rejected"][:20]:
         click.echo(f"  rejected {refused['id'] or 'a record without id'}: {refused['reason']}")
     if len(result["rejected"]) > 20:
-        click.echo(f'  … {len(result["rejected"]) - 20} more: lithouse sql "SELECT * FROM rejected_records"')
+        click.echo(f"  … {len(result['rejected']) - 20} more, in the table rejected_records")
     for path in result["files_without_record"][:20]:
         click.echo(f"  file without a record: {path}")

@@ -1,12 +1,16 @@
 """`lithouse sql`."""
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from assets.commands.options import Command, json_flag
 from assets.home import lithouse_home
+from ingestion.errors import BadInput
 
 
 @click.command("sql", cls=Command)
@@ -34,15 +38,35 @@ def command(query: str, as_of: str | None, form: str, output: Path | None, as_js
         from generation.lineage import find_edition
 
         versions = {m["table"]: m["version"] for m in find_edition(lake, as_of)["manifest"] if m["table"] in CONTRACTS}
-    with open_query(lake, query, as_of=versions) as running:
+    with open_query(lake, query, as_of=versions) as running, _whole(output, lake.home) as target:
         if as_json:
             _json(running.reader)
         elif form == "parquet":
-            _parquet(running.reader, output)
+            _parquet(running.reader, target)
         elif form == "csv":
-            _csv(running.reader, output)
+            _csv(running.reader, target)
         else:
-            _table(running.reader, output)
+            _table(running.reader, target)
+
+
+@contextlib.contextmanager
+def _whole(output: Path | None, home: Path) -> Iterator[Path | None]:
+    """A draft beside the output, which takes its place once all rows are in it.
+
+    Raises:
+        BadInput: the output would lie in the lake, which SQL never changes.
+    """
+    if output is None:
+        yield None
+        return
+    if output.resolve().is_relative_to(home):
+        raise BadInput("a result cannot be written into the lake", which=str(output), advice="Name a file elsewhere.")
+    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        yield draft
+        draft.replace(output)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _json(reader) -> None:
@@ -101,8 +125,17 @@ def _table(reader, output: Path | None) -> None:
     import polars as pl
 
     frame = pl.from_arrow(reader.read_all())
-    with pl.Config(tbl_rows=200, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=160, tbl_hide_dataframe_shape=True,
-                   tbl_hide_column_data_types=True, fmt_table_cell_list_len=8, tbl_formatting="UTF8_HORIZONTAL_ONLY"):  # fmt: skip
+    layout = {
+        "tbl_rows": 200,
+        "tbl_cols": -1,
+        "tbl_width_chars": 160,
+        "tbl_formatting": "UTF8_HORIZONTAL_ONLY",
+        "tbl_hide_dataframe_shape": True,
+        "tbl_hide_column_data_types": True,
+        "fmt_str_lengths": 80,
+        "fmt_table_cell_list_len": 8,
+    }
+    with pl.Config(**layout):
         text = str(frame)
     text += f"\n{len(frame):,} rows\n"
     if output:

@@ -33,8 +33,7 @@ def command(as_json: bool) -> None:
             years[month["month"][:4]] = years.get(month["month"][:4], 0) + month["papers"]
         click.echo(f"  papers by year: {', '.join(f'{year} {count:,}' for year, count in years.items())}")
     for survey in result["surveys"]:
-        click.echo(
-            f"  {survey['topic']}/{survey['method']}@{survey['edition']}: {survey['state']}{': ' + survey['cause'] if survey['cause'] else ''}"
-        )
+        cause = f": {survey['cause']}" if survey["cause"] else ""
+        click.echo(f"  {survey['topic']}/{survey['method']}@{survey['edition']}: {survey['state']}{cause}")
     if not result["tables"]:
         click.echo("  Nothing yet: lithouse demo, or lithouse refresh --source SOURCE --cutoff DAY")

@@ -81,9 +81,8 @@ def write(home, topic, method: str, model: str, *, force: bool, as_json: bool) -
 def show(result: dict) -> None:
     """The result as a person reads it."""
     done = f"made in {result['seconds']:.1f} s" if result["stages_run"] else "nothing had changed, nothing was computed"
-    click.echo(
-        f"“{result['topic']}” up to {result['cutoff']} ({result['slug']}/{result['method']}@{result['edition']}), {done}"
-    )
+    edition = f"{result['slug']}/{result['method']}@{result['edition']}"
+    click.echo(f"“{result['topic']}” up to {result['cutoff']} ({edition}), {done}")
     click.echo(
         f"  {result['admitted_count']:,} papers admitted → {result['pool_count']:,} in the pool → "
         f"{len(result['consulted']):,} consulted → {len(result['references']):,} cited; "

@@ -1,58 +1,67 @@
 """From a source sentence to a sentence of the survey: quoted as it stands, or adapted by named, reversible edits.
 
 Every edit replaces `before` by `after` at a place in the span's text, so that text and span rebuild each other
-(`rebuild`, `reverse`). "We" becomes the authors, openings that point at the abstract go, the rest stays.
+(`rebuild`, `reverse`). Whoever speaks is named, and openings that point at other sentences go; the rest stays. Which
+results can stand in a survey is told elsewhere (`standing`).
 """
 
 import re
 from collections.abc import Sequence
 
-from generation.extractive.sentences import SourceSentence
+from generation.extractive.openings import opening_end
+from generation.extractive.sentences import SourceSentence, own_name
+from generation.extractive.standing import stands_alone
 from generation.naming import short_authors
 from generation.values import Edit, Paper, Sentence
 
-_OPENING = re.compile(
-    r"^(?:(?:however|moreover|furthermore|therefore|thus|hence|additionally|finally|besides|specifically|in particular|"
-    r"in addition|subsequently|ultimately|empirically|recently|more importantly|specially|especially|meanwhile|to the best of our knowledge|to our knowledge|notably|importantly|consequently|nevertheless|nonetheless|overall|in summary|in short|here|lastly|"
-    r"to this end|to that end|for this purpose|in response|accordingly|first|firstly|second|secondly|third|thirdly|"
-    r"more specifically|concretely|remarkably|interestingly|surprisingly|crucially|as a result|"
-    r"in (?:this|our|the present) (?:paper|work|article|study|survey|review|research|thesis|report|letter)|"
-    r"(?:through|throughout) this (?:paper|work|article|study|survey|review))\s*,?\s+)+",
+_KIND = r"(?:paper|work|article|study|survey|review|thesis|report|manuscript)"
+_THIS_PAPER = re.compile(
+    rf"^(?:this|the present|the current|our) (?P<noun>(?:survey |review |position )?{_KIND})\b(?! (?:of|on|in|by)\b)",
     re.IGNORECASE,
 )
-_THIS_PAPER = re.compile(
-    r"^(?P<det>this|the present|our) (?P<noun>paper|work|article|study|survey|review|thesis|report)\b", re.IGNORECASE
+_THING = (
+    r"(?:methods?|approach(?:es)?|models?|framework|system|results|experiments|findings|analysis|analyses|evaluations?|"
+    r"algorithms?|techniques?|retriever|benchmark|dataset|architecture|pipeline|solution|strategy|agents?|survey|"
+    r"review|study|work|design|training|objective|experimental results|empirical results|model|taxonomy|corpus|metric|"
+    r"procedure|scheme)"
 )
-_OUR_THING = re.compile(
-    r"^our (?P<rest>(?:[\w-]+ ){0,3}?(?:method|methods|approach|approaches|model|models|framework|system|results|experiments|"
-    r"findings|analysis|analyses|evaluation|evaluations|study|work|algorithm|technique|retriever|benchmark|dataset|"
-    r"architecture|code|pipeline|solution|strategy|survey|review|agent|agents))\b",
+_OWN_THING = re.compile(
+    rf"\b(?:our|the (?:proposed|presented|introduced|resulting)) (?P<rest>(?:[\w-]+ ){{0,3}}?{_THING})\b(?! (?:of|"
+    rf"for|that|which|to)\b)",
     re.IGNORECASE,
 )
 _WE = re.compile(r"\b(?:We|we)\b")
+_OWN = re.compile(r"\b(?:we|our|us|ours|ourselves)\b", re.IGNORECASE)
 _INNER = {"we": "they", "our": "their", "us": "them", "ours": "theirs", "ourselves": "themselves"}
 _INNER_WORD = re.compile(r"\b(?:we|our|us|ours|ourselves)\b")
-_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|We|Our|Us)\b")
-_PLURAL_ONLY = re.compile(r"^(?:are|were|have|do|aim|hope)\b")
-_IRREGULAR = {"have": "has", "are": "is", "do": "does", "were": "was"}
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine|myself|we|We|our|Our|us|Us)\b")
+_THE_AUTHORS = re.compile(r"\b[Tt]he authors\b(?! of\b)")
+_THE_SURVEY = re.compile(
+    r"\b(?P<the>[Tt]he) (?P<noun>survey|review|paper|article)\b(?! (?:of|on|by|in|for|from|that|which)\b)"
+)
+_ADVERB = re.compile(
+    r"\s+(?:also|further|furthermore|additionally|then|thus|therefore|hence|finally|subsequently)(?=\s[a-z])"
+)
+_PRONOUN = "They"
 
 
 def adapt(source: SourceSentence, paper: Paper) -> Sentence | None:
     """The sentence as it can stand in the survey, or None where it cannot without inventing something."""
     edits: list[Edit] = []
     text = source.text
-    start = _drop_opening(text, edits)
-    named = _name_subject(text, start, paper, edits)
-    if named is False:
+    start = opening_end(text)
+    if start:
+        edits.append(Edit("drop opening", 0, text[:start], ""))
+    if not _name_speaker(text, start, paper, edits):
         return None
-    _replace_inner(text, edits)
+    _replace_inner(text, start, edits)
+    _drop_also(text, start, edits)
     _capitalise(text, start, edits)
-    edits.sort(key=lambda e: e.start)
+    edits.sort(key=lambda e: (e.start, e.start + len(e.before)))
     result = rebuild(text, edits)
-    if _FIRST_PERSON.search(result) or re.search(r"\b(?:we|our|us)\b", result):
+    if _FIRST_PERSON.search(result) or not stands_alone(result):
         return None
-    kind = "adapted" if edits else "quoted"
-    return Sentence(kind, result, (paper.paper_id,), (source.span,), tuple(edits))
+    return Sentence("adapted" if edits else "quoted", result, (paper.paper_id,), (source.span,), tuple(edits))
 
 
 def rebuild(span_text: str, edits: Sequence[Edit]) -> str:
@@ -87,88 +96,131 @@ def reverse(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[last:]])
 
 
-def _drop_opening(text: str, edits: list[Edit]) -> int:
-    match = _OPENING.match(text)
-    if not match:
-        return 0
-    edits.append(Edit("drop opening", 0, match.group(0), ""))
-    return match.end()
+def with_pronoun(sentence: Sentence) -> Sentence:
+    """The sentence with "They" for the authors it begins with, to stand behind one that names them.
+
+    One author or a group would need another pronoun and another verb: such a sentence stays as it is.
+    """
+    for i, edit in enumerate(sentence.edits):
+        is_plural = edit.name == "name the authors" and edit.before in ("We", "we", "The authors", "the authors")
+        if is_plural and sentence.text.startswith(edit.after) and edit.after[:1].isupper():
+            source = reverse(sentence.text, sentence.edits)
+            edits = (*sentence.edits[:i], Edit(edit.name, edit.start, edit.before, _PRONOUN), *sentence.edits[i + 1 :])
+            return Sentence(sentence.kind, rebuild(source, edits), sentence.cited_ids, sentence.spans, edits)
+    return sentence
 
 
-def _name_subject(text: str, start: int, paper: Paper, edits: list[Edit]) -> bool:
-    """Name whoever speaks, once. False where the sentence speaks in the first person and cannot be named."""
+def _name_speaker(text: str, start: int, paper: Paper, edits: list[Edit]) -> bool:
+    """Name whoever speaks, once. False where the sentence speaks in the first person and nobody can be named."""
     body = text[start:]
-    name, is_plural = short_authors(paper) or ("the authors", True)
-    sentence_name = name[0].upper() + name[1:] if name.startswith("the ") else name
+    known = short_authors(paper)
+    own = own_name(paper)
+    if own and own.lower() in text.lower():  # "the authors of RECAP present RECAP" says it twice
+        own = None
+    name, is_plural = known or (f"the authors of {own}" if own else "the authors", True)
     if match := _THIS_PAPER.match(body):
         noun = match.group("noun").lower()
-        owned = f"The {noun} by {name}" if short_authors(paper) else f"One {noun}"
-        edits.append(Edit("name the paper", start, match.group(0), owned))
+        named = f"The {noun} by {name}" if known else f"The {own} {noun}" if own else f"One {noun}"
+        edits.append(Edit("name the paper", start, match.group(0), named))
         return True
-    if (match := _OUR_THING.match(body)) and short_authors(paper):
-        edits.append(Edit("name the owner", start, match.group(0), f"The {match.group('rest')} of {name}"))
+    speaker, thing = _WE.search(body), _OWN_THING.search(body)
+    if thing and (not speaker or thing.start() < speaker.start()):
+        if not known:
+            return False
+        if _OWN.search(body[: thing.start()]):
+            return False  # "our" before the one it belongs to is named
+        the = "The" if thing.start() == 0 else "the"
+        # "our method" owned by somebody else than the one who says "we" there is not.
+        edits.append(
+            Edit("name the owner", start + thing.start(), thing.group(0), f"{the} {thing.group('rest')} of {name}")
+        )
         return True
-    match = _WE.search(body)
-    if not match:
-        _name_the_authors(text, start, paper, edits)
-        return not re.search(r"\b(?:our|us|ours)\b", body, re.IGNORECASE)
-    at = start + match.start()
-    if re.search(r"\b(?:our|us|ours)\b", text[start:at], re.IGNORECASE):
-        return False  # "our" before the one it belongs to is named
-    subject = sentence_name if at == start else name
-    if is_plural:
-        edits.append(Edit("name the authors", at, match.group(0), subject))
-        return True
-    # One author or a group: the verb that follows must agree.
-    verb = re.match(
-        r"(\s+(?:also |further |then |first |formally |empirically |systematically )?)([a-z]+)", text[at + 2 :]
-    )
-    if not verb or re.search(r"\b(?:we|our|us)\b", text[at + 2 :]):
+    if speaker:
+        return _name_we(text, start + speaker.start(), start, (name, is_plural), edits)
+    if _OWN.search(body):
         return False
-    third = _third_person(verb.group(2))
-    if third is None:
-        return False
-    edits.append(Edit("name the authors", at, match.group(0) + verb.group(0), subject + verb.group(1) + third))
+    _name_the_authors(text, start, known, own, edits)
     return True
 
 
-def _name_the_authors(text: str, start: int, paper: Paper, edits: list[Edit]) -> None:
-    """ "The authors" are somebody where the sentence stands alone; one author would need another verb, so stays."""
-    name, is_plural = short_authors(paper) or ("", False)
-    match = re.compile(r"\b[Tt]he authors\b").search(text, start)
-    if match and is_plural:
+def _name_we(text: str, at: int, start: int, name: tuple[str, bool], edits: list[Edit]) -> bool:
+    if re.search(r"\b(?:our|us|ours)\b", text[start:at], re.IGNORECASE):
+        return False
+    subject = name[0][0].upper() + name[0][1:] if at == start and name[0].startswith("the ") else name[0]
+    adverb = _ADVERB.match(text, at + 2)
+    if name[1]:
+        edits.append(Edit("name the authors", at, text[at : at + 2], subject))
+        if adverb:
+            edits.append(Edit("drop adverb", adverb.start(), adverb.group(0), ""))
+        return True
+    # One author or a group: the verb that follows must agree, and "we" and "our" must not come again.
+    verb = re.compile(r"\s+([a-z]+)").match(text, adverb.end() if adverb else at + 2)
+    third = _third_person(verb.group(1)) if verb else None
+    if third is None or _OWN.search(text[at + 2 :]):
+        return False
+    edits.append(Edit("name the author", at, text[at : verb.end()], f"{subject} {third}"))
+    return True
+
+
+def _name_the_authors(
+    text: str, start: int, known: tuple[str, bool] | None, own: str | None, edits: list[Edit]
+) -> None:
+    """ "The authors" and "the survey" are somebody's where the sentence stands alone.
+
+    One author would need another verb, so that "the authors" stays then.
+    """
+    match = _THE_AUTHORS.search(text, start)
+    if match and (known is None or known[1]) and (known or own):
+        name = known[0] if known else f"{match.group(0)} of {own}"
         edits.append(Edit("name the authors", match.start(), match.group(0), name))
+    elif known and (match := _THE_SURVEY.search(text, start)):
+        named = f"{match.group('the')} {match.group('noun')} by {known[0]}"
+        edits.append(Edit("name the paper", match.start(), match.group(0), named))
 
 
-_VERBS = {
-    "propose", "present", "introduce", "show", "study", "investigate", "explore", "develop", "describe", "demonstrate",
-    "find", "argue", "provide", "design", "use", "build", "train", "evaluate", "analyze", "analyse", "examine", "review",
-    "survey", "consider", "address", "formulate", "extend", "apply", "compare", "report", "observe", "conduct", "offer",
-    "discuss", "establish", "construct", "prove", "suggest", "identify", "focus", "release", "create", "combine", "derive",
-}  # fmt: skip
+_IRREGULAR = {"have": "has", "are": "is", "do": "does", "were": "was"}
+_VERBS = frozenset(
+    """
+    address analyse analyze apply argue build combine compare conduct consider construct create
+    demonstrate derive describe design develop discuss establish evaluate examine explore extend find
+    focus formulate identify introduce investigate observe offer present propose prove provide release
+    report review show study suggest survey train use
+    """.split()  # noqa: SIM905 - a list of words is read and sorted as text
+)
 
 
 def _third_person(verb: str) -> str | None:
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
-    if verb not in _VERBS or _PLURAL_ONLY.match(verb):
+    if verb not in _VERBS:
         return None
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s")
 
 
-def _replace_inner(text: str, edits: list[Edit]) -> None:
+def _replace_inner(text: str, start: int, edits: list[Edit]) -> None:
     taken = [(e.start, e.start + len(e.before)) for e in edits]
-    for match in _INNER_WORD.finditer(text):
+    for match in _INNER_WORD.finditer(text, start):
         if not any(a <= match.start() < b for a, b in taken):
             edits.append(Edit("third person", match.start(), match.group(0), _INNER[match.group(0)]))
 
 
+def _drop_also(text: str, start: int, edits: list[Edit]) -> None:
+    """ "Also" adds to a sentence that is not there."""
+    taken = [(e.start, e.start + len(e.before)) for e in edits]
+    match = re.compile(r"(?<!but)(?<!and) also(?= [a-z])").search(text, start)
+    if match and not any(a < match.end() and match.start() < b for a, b in taken):
+        edits.append(Edit("drop adverb", match.start(), match.group(0), ""))
+
+
 def _capitalise(text: str, start: int, edits: list[Edit]) -> None:
     """After a dropped opening the next word begins the sentence."""
-    if start == 0 or start >= len(text) or not text[start].islower():
+    if start == 0 or start >= len(text):
         return
-    if any(e.start <= start < e.start + max(len(e.before), 1) for e in edits if e.name != "drop opening"):
-        return
-    edits.append(Edit("capital", start, text[start], text[start].upper()))
+    for i, edit in enumerate(edits):
+        if edit.start == start and edit.before and edit.name != "drop opening":
+            edits[i] = Edit(edit.name, edit.start, edit.before, edit.after[:1].upper() + edit.after[1:])
+            return
+    if text[start].islower():
+        edits.append(Edit("capital", start, text[start], text[start].upper()))

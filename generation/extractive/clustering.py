@@ -1,4 +1,4 @@
-"""Groups of papers by their vectors: deterministic, no group of strays."""
+"""Groups of vectors without names: deterministic, for paragraphs. Groups under headings are made by `grouping`."""
 
 import numpy as np
 
@@ -17,32 +17,3 @@ def centroids(matrix: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Unit centroids (groups, d), label order."""
     sums = np.stack([matrix[labels == g].sum(axis=0) for g in range(labels.max() + 1)])
     return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-
-
-def settle(matrix: np.ndarray, start: np.ndarray, *, smallest: int, rounds: int = 4) -> np.ndarray:
-    """Labels after spherical k-means from given centroids; groups smaller than `smallest` join their nearest.
-
-    Labels are renumbered without gaps.
-    """
-    centres = start
-    labels = np.argmax(matrix @ centres.T, axis=1)
-    for _ in range(rounds):
-        labels = _compact(labels)
-        centres = centroids(matrix, labels)
-        labels = np.argmax(matrix @ centres.T, axis=1)
-    labels = _compact(labels)
-    while labels.max() > 0:
-        sizes = np.bincount(labels)
-        small = int(np.argmin(sizes))
-        if sizes[small] >= smallest:
-            break
-        centres = centroids(matrix, labels)
-        nearness = matrix[labels == small] @ centres.T
-        nearness[:, small] = -np.inf
-        labels[labels == small] = np.argmax(nearness, axis=1)
-        labels = _compact(labels)
-    return labels
-
-
-def _compact(labels: np.ndarray) -> np.ndarray:
-    return np.unique(labels, return_inverse=True)[1]

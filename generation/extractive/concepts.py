@@ -24,34 +24,39 @@ from generation.extractive.phrases import (
 from generation.values import Paper, Pattern
 
 GENERIC = frozenset(
-    """analysis analyse analyze analyzing approach application method model modeling system framework study survey review
-    paper novel new efficient effective simple better improve improved improving improvement enhance enhanced enhancing
-    towards case task data dataset technique learning language large neural deep problem challenge opportunity
-    performance result experimental general universal unified high low fast scalable robust powerful comprehensive
-    overview introduction tutorial perspective position report technical open good great best first second two three
-    multiple different various via exploring exploration understanding investigating investigation rethinking
-    revisiting leveraging building boosting empirical automatic automated advancing advance recent end needs attention
-    you know work way llm ai generation generative text information content tool strategy process design development
-    state art level real world time don really help matter network natural training pretrained pre trained pretraining
-    train scale source capability sequence token foundation domain user human example feature answer question
-    ability word document corpus context evidence use era version part need nlp lm lms agent based aware free step
-    machine output input response quality extensive simple set insight advanced toolkit library sample sentence
-    prediction processing representation algorithm architecture inference cost search effectiveness wide range size extensive result show face score
-    limitation direction suggestion mitigation evaluation instruction adaptation generalization impact potential
-    experience assistance integration selection interaction role relation relationship behavior mechanism semantic""".split()
+    """
+    analysis analyse analyze analyzing approach application method model modeling system framework study survey
+    review paper novel new efficient effective simple better improve improved improving improvement enhance
+    enhanced enhancing towards case task data dataset technique learning language large neural deep problem
+    challenge opportunity performance result experimental general universal unified high low fast scalable
+    robust powerful comprehensive overview introduction tutorial perspective position report technical open good
+    great best first second two three multiple different various via exploring exploration understanding
+    investigating investigation rethinking revisiting leveraging building boosting empirical automatic automated
+    advancing advance recent end needs attention you know work way llm ai generation generative text information
+    content tool strategy process design development state art level real world time don really help matter
+    network natural training pretrained pre trained pretraining train scale source capability sequence token
+    foundation domain user human example feature answer question ability word document corpus context evidence
+    use era version part need nlp lm lms agent based aware free step machine output input response quality
+    extensive set insight advanced toolkit library sample sentence prediction processing representation
+    algorithm architecture inference cost search effectiveness wide range size show face score knowledge
+    external factual implementation limitation direction suggestion mitigation evaluation instruction adaptation
+    generalization impact potential experience assistance integration selection interaction role relation
+    relationship behavior mechanism semantic benchmark scenario zero shot
+    """.split()  # noqa: SIM905 - a list of words is read and sorted as text
 )
 _COMMON_HEADING = re.compile(
-    r"\b(?:introduction|introducing|conclusions?|concluding|related|background|preliminar\w+|discussions?|references|overview|"
-    r"summary|appendix|acknowledg\w+|future|outlook|abstract|motivation|contributions?|notation|definitions?|others?|"
-    r"results?|experiments?|methods?|methodolog\w+|datasets?|perspectives?|challenges|limitations|taxonomy|scope|task|"
-    r"organi[sz]ation|survey|review|open problems?|remarks|setup|formulation|miscellaneous|applications?|approaches|"
-    r"history|development|what|how|why|goals?|format)\b",
+    r"\b(?:introduction|introducing|conclusions?|concluding|related|background|preliminar\w+|discussions?|references|"
+    r"overview|summary|appendix|acknowledg\w+|future|outlook|abstract|motivation|contributions?|notation|definitions?|"
+    r"others?|results?|experiments?|methods?|methodolog\w+|datasets?|perspectives?|challenges|limitations|taxonomy|"
+    r"scope|task|organi[sz]ation|survey|review|open problems?|remarks|setup|formulation|miscellaneous|applications?|"
+    r"approaches|history|development|what|how|why|goals?|format)\b",
     re.IGNORECASE,
 )
 # Facets under which surveys gather papers whatever they are about; only what titles say counts, since every
 # abstract speaks of a benchmark.
 _FACETS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("Evaluation and Benchmarks", re.compile(r"\b(?:evaluat\w+|benchmark\w*|metrics?|diagnos(?:e|ing))\b", re.IGNORECASE)),
+    ("Evaluation and Benchmarks", re.compile(
+        r"\b(?:evaluat\w+|benchmark\w*|metrics?|diagnos(?:e|ing))\b", re.IGNORECASE)),
     ("Security and Privacy", re.compile(
         r"\b(?:attack\w*|poison\w*|backdoor\w*|privacy|private|adversarial|jailbreak\w*|vulnerabilit\w+|inject\w+)\b",
         re.IGNORECASE)),
@@ -60,16 +65,19 @@ _FACETS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"scientific|customer|enterprise|industr\w+)\b", re.IGNORECASE)),
 )  # fmt: skip
 _ENDS_BADLY = re.compile(
-    r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|ic|less|based|aware|driven|centric|specific|free|wide|multi|cross|non|shot|hop|"
-    r"step|scale|term|end|level|source|modal|domain|needs|meets|makes|helps|matters?|means|learners?|world|gap|thoughts?|questions?|answers?|tasks?|directions?|systems?|language|passages?|documents?|tune|range|size)$",
+    r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|ic|less|based|aware|driven|centric|specific|free|wide|multi|cross|non|"
+    r"shot|hop|step|scale|term|end|level|source|modal|domain|needs|meets|makes|helps|matters?|means|learners?|world|"
+    r"gap|thoughts?|questions?|answers?|tasks?|directions?|systems?|language|passages?|documents?|tune|range|size|"
+    r"prompt|gaps|^abilit(?:y|ies)|^capabilit(?:y|ies))$",
     re.IGNORECASE,
 )
 _BEGINS_BADLY = re.compile(
-    r"^(?:improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|address|"
-    r"understand|investigat|assess|evaluat|build|mak|us|do|is|are|can|how|what|when|why|does|benchmark|scal|teach|counter|relevant|remain|author|time|retrieved|existing|augment|"
-    r"predict|measur|reduc|detect|align|adapt|combin|integrat|incorporat|optimi[sz]|generat|retriev|learn|train|answer|"
-    r"improved|better|complex|divers|dynamic|effective|efficient|strong|simpl|novel|adaptiv|interactiv|iterativ|"
-    r"meet|meets|beyond|free|via|based|specific|base)(?:e|es|ed|ing|s)?$",
+    r"^(?:new|llms?|real-world|improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|"
+    r"address|understand|investigat|assess|evaluat|build|mak|us|do|is|are|can|how|what|when|why|does|benchmark|scal|"
+    r"teach|counter|relevant|remain|author|time|retrieved|existing|augment|predict|measur|reduc|detect|align|adapt|"
+    r"combin|integrat|incorporat|optimi[sz]|generat|retriev|learn|train|answer|improved|better|complex|divers|dynamic|"
+    r"effective|efficient|strong|simpl|novel|adaptiv|interactiv|iterativ|domain|world|large-scale|counter|relevant|"
+    r"remain|author|time|retrieved|existing|meet|meets|beyond|free|via|based|specific|base)(?:e|es|ed|ing|s)?$",
     re.IGNORECASE,
 )
 # One word is a concept where its form says that it names an activity or a quality, and most others are not.

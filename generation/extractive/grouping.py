@@ -24,8 +24,9 @@ _LARGE_GROUP = 20
 _MANY_PAPERS = 200
 _STRAY_SHARE = 0.15
 _QUERIES = 3
-_TRUE_SHARE = 0.2
-"""Least share of a group's papers that speak of its heading."""
+_ADD_NOTHING = frozenset({"text", "document", "model", "language", "large", "neural", "system", "method", "task"})
+_TRUE_SHARE, _TRUE_SHARE_OF_PART = 0.2, 0.14
+"""Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,12 @@ def divide(
     weights = _weights(papers)
     voted = [content_stems(v) for v in votes]
     bonus = np.array([_bonus(c, papers, voted) for c in known]) * weights.sum() / max(count, 1)
+    share = _TRUE_SHARE_OF_PART if above else _TRUE_SHARE
     barred: set[int] = set()
     while chosen := _choose(affinity, weights, bonus, known, count, barred):
         labels = np.argmax(affinity[:, chosen], axis=1)
         labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights)] = -1
-        failing = _not_borne_out(chosen, labels, known, papers, smallest)
+        failing = _not_borne_out(chosen, labels, known, papers, smallest, share)
         if not failing:
             return _groups(chosen, labels, known, papers, affinity)
         barred.update(failing[: -(-len(failing) // 2)])
@@ -96,9 +98,14 @@ def _candidates(
         c
         for c in concepts(papers, topic, patterns, is_whole=not above)
         if len(c.spoken) >= least and len(c.named) <= 0.5 * len(papers)
-        and not any(alike(c.stems, u) for u in used) and (broad < c.stems or not alike(c.stems, broad))
+        and not any(alike(c.stems, u) for u in used) and (_narrows(c.stems, broad) or not alike(c.stems, broad))
     ]  # fmt: skip
     return sorted(found, key=lambda c: (-(2 * len(c.named) + len(c.spoken)) * c.shape, c.text))[:_MOST_CANDIDATES]
+
+
+def _narrows(stems: frozenset[str], broad: frozenset[str]) -> bool:
+    """Whether a heading says more than the one above: "Dense Text Retrieval" is dense retrieval again."""
+    return bool(broad) and broad < stems and not stems - broad <= _ADD_NOTHING
 
 
 def alike(a: frozenset[str], b: frozenset[str]) -> bool:
@@ -108,7 +115,8 @@ def alike(a: frozenset[str], b: frozenset[str]) -> bool:
 
 
 def _affinity(papers: Sequence[Paper], matrix: np.ndarray, known: Sequence[Concept], embed) -> np.ndarray:
-    """How near each paper is to each concept (n, concepts): to its words, to the papers that name it, and by mention."""
+    """How near each paper is to each concept (n, concepts): to its words, to the papers that name it, and by "
+    "mention."""
     row = {p.paper_id: i for i, p in enumerate(papers)}
     named = np.zeros((len(papers), len(known)))
     spoken = np.zeros_like(named)
@@ -176,14 +184,19 @@ def _floor(affinity: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _not_borne_out(
-    chosen: list[int], labels: np.ndarray, known: Sequence[Concept], papers: Sequence[Paper], smallest: int
+    chosen: list[int],
+    labels: np.ndarray,
+    known: Sequence[Concept],
+    papers: Sequence[Paper],
+    smallest: int,
+    share: float,
 ) -> list[int]:
     """The concepts that too few of their group speak of, worst first."""
     failing = []
     for place, index in enumerate(chosen):
         members = [p.paper_id for p, label in zip(papers, labels, strict=True) if label == place]
         support = sum(p in known[index].spoken for p in members)
-        needed = max(support_needed(len(members)), _TRUE_SHARE * len(members))
+        needed = max(support_needed(len(members)), share * len(members))
         if len(members) < smallest or support < needed:
             failing.append((support / max(len(members), 1) if len(members) >= smallest else -1.0, len(members), index))
     return [index for _, _, index in sorted(failing)]

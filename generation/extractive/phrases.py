@@ -20,7 +20,7 @@ STOP_WORDS = frozenset(
     much must near need no nor not now of off on once one only onto or other our out over own per rather really same
     should since so some still such than that the their them then there these they this those through thus to too
     toward towards under unless until up upon us use used using versus very via vs was we well were what when where
-    whether which while who whom whose why will with within without would you your""".split()
+    whether which while who whom whose why will with within without would you your""".split()  # noqa: SIM905 - a list of words is read and sorted as text
 )
 _BREAK = re.compile(r"[:;,.?!()\[\]{}\"“”—–/|]|\s-+\s")
 WORD = re.compile(r"[^\W_](?:[\w'’+-]*[\w+])?")
@@ -49,6 +49,8 @@ class Phrase:
 def stem(word: str) -> str:
     """Enough of a stemmer to make singular and plural one, and "retrieving" and "retrieval" two."""
     word = word.lower().replace("’", "'").removesuffix("'s")
+    if len(word) > 5 and word.endswith(("sses", "ches", "shes", "xes")):
+        return word[:-2]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -86,17 +88,18 @@ def phrases(titles: Mapping[str, str]) -> list[Phrase]:
         for part in _BREAK.split(title):
             words = WORD.findall(part)
             stops = [w.lower() in STOP_WORDS for w in words]
+            parts = [key_of(w) for w in words]
             for start in range(len(words)):
                 for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
                     if stops[start] or stops[end - 1]:
                         continue
                     text = " ".join(words[start:end])
-                    key = key_of(text)
+                    key = tuple(s for stems in parts[start:end] for s in stems)
                     papers[key].add(paper_id)
                     forms[key][text] += 1
                     ends[key] += end == len(words) or stops[end]
                     if start and not stops[start - 1]:
-                        before[key][stem(words[start - 1])] += 1
+                        before[key][parts[start - 1][-1]] += 1
     return [
         Phrase(
             key, _usual(forms[key]), frozenset(ids), ends[key] / forms[key].total(),
@@ -113,43 +116,37 @@ def root(part: str) -> str:
 
 def spoken_of(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[Key, set[str]]:
     """Which texts hold each phrase, the last of several words in any form, by one pass over the texts."""
-    wanted: dict[Key, list[Key]] = defaultdict(list)
+    by_last: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys(keys):
-        wanted[_with_any_ending(key)].append(key)
-    sizes = sorted({len(key) for key in wanted})
+        by_last[root(key[-1])].append(key)
     found: dict[Key, set[str]] = defaultdict(set)
     for name, text in texts.items():
         stems = key_of(text)
-        for end in range(1, len(stems) + 1):
-            for size in (n for n in sizes if n <= end):
-                for key in wanted.get(_with_any_ending(stems[end - size : end]), ()):
+        for end, last in enumerate(stems, start=1):
+            for key in by_last.get(root(last), ()):
+                size = len(key)
+                if size <= end and (stems[end - size : end - 1] == key[:-1] if size > 1 else last == key[0]):
                     found[key].add(name)
     return found
 
 
-def _with_any_ending(key: Key) -> Key:
-    return (*key[:-1], root(key[-1])) if len(key) > 1 else key
-
-
 def plural_forms(keys: Iterable[Key], texts: Iterable[str]) -> dict[Key, str]:
     """The plural of the last word of phrases that are often met in the plural: headings name kinds of things."""
-    wanted = set(keys)
-    sizes = sorted({len(key) for key in wanted})
+    by_last: dict[str, list[Key]] = defaultdict(list)
+    for key in dict.fromkeys(keys):
+        by_last[key[-1]].append(key)
     plain: Counter[Key] = Counter()
     plural: dict[Key, Counter[str]] = defaultdict(Counter)
     for text in texts:
         words = [part.lower() for word in WORD.findall(text) for part in word.split("-") if part and part != "QA"]
-        stems = [stem(w) for w in words]
-        for start in range(len(words)):
-            for size in sizes:
-                key = tuple(stems[start : start + size])
-                if len(key) < size or key not in wanted:
-                    continue
-                last = words[start + size - 1]
-                if last == key[-1]:
-                    plain[key] += 1
-                else:
-                    plural[key][last] += 1
+        stems = tuple(stem(w) for w in words)
+        for end, last in enumerate(stems, start=1):
+            for key in by_last.get(last, ()):
+                if len(key) <= end and stems[end - len(key) : end] == key:
+                    if words[end - 1] == last:
+                        plain[key] += 1
+                    else:
+                        plural[key][words[end - 1]] += 1
     return {
         key: _usual(forms)
         for key, forms in plural.items()

@@ -1,7 +1,7 @@
-"""Sentences of abstracts as material for a survey: where they stand, what they do, whether they stand alone.
+"""Sentences of abstracts as material for a survey: where they stand, what they do, whether they are whole.
 
-Belongs here: splitting, rhetorical roles, and the refusal of sentences that cannot leave their abstract. Not here:
-turning "we" into names (`adaptation`) and choosing among sentences (`selection`).
+Belongs here: splitting, rhetorical roles, and the refusal of what is no whole sentence. Not here: turning "we" into
+names (`adaptation`), what points elsewhere (`standing`), and choosing among sentences (`selection`).
 """
 
 import re
@@ -14,75 +14,68 @@ from generation.values import Paper, Span
 
 MoveName = Literal["background", "problem", "method", "finding", "open"]
 
-MIN_WORDS, MAX_WORDS = 9, 48
+MIN_WORDS, MAX_WORDS = 7, 48
 
-_DANGLING = re.compile(
-    r"^(?:(?:and|but|or|so|yet|also|then|however|moreover|furthermore|therefore|thus|hence|additionally|finally|besides|"
-    r"instead|meanwhile|nevertheless|nonetheless|consequently|as a result|in contrast|in particular|for example|"
-    r"for instance|specifically|in addition|to this end|to address|to solve|to tackle|to overcome|to mitigate|"
-    r"to bridge|to fill|to remedy|to alleviate|to achieve this|to do so|to that end|with this|in doing so|"
-    r"by doing so|in this way|similarly|likewise|conversely|on the other hand|"
-    r"first|firstly|second|secondly|third|thirdly|lastly|next|overall)\b[ ,]+)*"
-    r"(?:this|these|those|that|it|its|they|their|them|such|he|she|his|her|both|each|either|neither|one|ones|another|"
-    r"others|all|some|many of (?:these|them)|most of (?:these|them)|none|the (?:former|latter|same|above|resulting|"
-    r"proposed|other|two|three|four|five|key|core|main|whole|former|idea|approach|method|methods|model|models|system|"
-    r"framework|algorithm|algorithms|technique|code|codes|data|dataset|datasets|results|result|experiments|experimental|"
-    r"paper|problem|task|tasks|goal|aim|reason|solution|challenge|new|novel|first|second|third|last|final|benchmark|"
-    r"architecture|approaches|network|pipeline|evaluation|source|findings|study|survey|review|work|article|authors|"
-    r"learned|introduced|developed|presented|best|improvement|improvements|gains|gap|need|success|effectiveness|"
-    r"process|procedure|analysis|tool|toolkit|library|package|strategy|component|components|module|modules|latter|"
-    r"question|questions|issue|issues|answer|training|retriever|generator|reader))\b(?! of [A-Z])",
-    re.IGNORECASE,
-)
-_EARLY_POINTER = re.compile(
-    r"^(?:[^\s.]+\s+){0,6}(?:(?:this|these|those|such|the (?:proposed|resulting|aforementioned|same|above)) (?!as\b|that\b)[a-z]|next steps)",
-    re.IGNORECASE,
-)
 _THIS_PAPER = re.compile(
     r"^(?:this|the present|our) (?:paper|work|article|study|survey|review|thesis|report)\b", re.IGNORECASE
 )
-_REFERS_ELSEWHERE = re.compile(
-    r"https?:|www\.|github|huggingface|\barxiv\b|project page|\bcode (?:is|are|and|will|can)\b|\bavailable (?:at|on|from|here)\b|"
-    r"publicly available|\bopen-?source[ds]? (?:the|our|all)|\brelease (?:the|our|all)|\bmade (?:public|available)|"
-    r"\b(?:above|aforementioned|following|as follows|former|latter|below|see|fig(?:ure)?\.?|table|section|appendix|supplement\w*|"
-    r"chapter|theorem|lemma|eq)\b \d|\b(?:aforementioned|as follows|the following|the former|the latter|mentioned above|"
-    r"described above|in this setting|in this way|this end|this gap|this problem|this issue|these issues|these problems|"
-    r"these challenges|this challenge|these limitations|this limitation|this question|these questions|this goal|these goals|"
-    r"to this|of this paper|this talk|this chapter|this thesis|this (?:dataset|task|benchmark|problem|model|method|approach|"
-    r"framework|setting|corpus|technique|strategy|architecture|system|issue|challenge|study|work|paper))\b",
-    re.IGNORECASE,
-)
 # A lost full stop: the next sentence begins in mid-sentence.
 _RUN_ON = re.compile(
-    r"[a-z)] (?:Specifically|Moreover|Furthermore|However|In addition|Additionally|Finally|Experiments|Extensive|We|Our|This)\b"
+    r"[a-z)] (?:Specifically|Moreover|Furthermore|However|In addition|Additionally|Finally|Experiments|Extensive|We|"
+    r"Our|This)\b"
 )
+# Structured abstracts label their parts.
+_LABEL = re.compile(r"^[A-Z][A-Za-z/ &]{2,24}: ")
 _MARKUP = re.compile(r"[\\{}]|\$|\[\d|\(\d{4}\)|…|\.\.\.|^\W|\bet al\b")
 _MOVES: tuple[tuple[MoveName, re.Pattern[str]], ...] = (
     ("open", re.compile(
-        r"\b(?:remains? (?:an? )?(?:open|unclear|under-?explored|unexplored|challenging|difficult|unknown|elusive|limited|"
-        r"largely|a (?:major|key|significant|critical|fundamental)? ?(?:challenge|problem|question|bottleneck))|open (?:problems?|questions?|"
-        r"challenges?|issues?)|future (?:work|research|directions?)|(?:are|is|still) (?:not yet|poorly|little) (?:understood|explored|studied)|"
-        r"still (?:struggle|suffer|face|lag|fall|lack|fail)s?|further research|under-?explored|less explored|little is known|"
-        r"has (?:not|yet) (?:been|to be)|unresolved|limitations? of (?:current|existing))", re.IGNORECASE)),
+        r"\b(?:remains? (?:an? )?(?:open|unclear|under-?explored|unexplored|challenging|difficult|unknown|elusive|"
+        r"limited|largely|a (?:major|key|significant|critical|fundamental)? ?(?:challenge|problem|question|"
+        r"bottleneck))|open (?:problems?|questions?|challenges?|issues?)|future (?:work|research|directions?)|(?:are|"
+        r"is|still) (?:not yet|poorly|little) (?:understood|explored|studied)|still (?:struggle|suffer|face|lag|fall|"
+        r"lack|fail)s?|further research|under-?explored|less explored|little is known|has (?:not|yet) (?:been|to be)|"
+        r"unresolved|limitations? of (?:current|existing))", re.IGNORECASE)),
     ("finding", re.compile(
-        r"\b(?:outperform\w*|achiev\w+|show\w* that|demonstrat\w+|experiment\w*|results?|improv\w+|state-of-the-art|surpass\w*|"
-        r"find that|found that|reveal\w*|observe\w*|reduc\w+|increas\w+|gains?|accuracy|significantly|empirical\w*|"
-        r"exceed\w*|evidence that|suggest\w* that|confirm\w*|yield\w*)\b|\d+(?:\.\d+)?\s?%", re.IGNORECASE)),
+        r"\b(?:outperform\w*|achiev\w+|show\w* that|demonstrat\w+|experiment\w*|results?|improv\w+|state-of-the-art|"
+        r"surpass\w*|find that|found that|reveal\w*|observe\w*|reduc\w+|increas\w+|gains?|accuracy|significantly|"
+        r"empirical\w*|exceed\w*|comparable|competitive|beats?|match(?:es)?|evidence that|suggest\w* that|confirm\w*|"
+        r"yield\w*)\b|\d+(?:\.\d+)?\s?%", re.IGNORECASE)),
     ("method", re.compile(
-        r"\b(?:propos\w+|introduc\w+|present\w*|develop\w*|design\w*|we (?:use|build|train|study|explore|investigate|describe|"
-        r"construct|combine|extend|formulate|employ|leverage|create|collect|define|apply|adopt|devise|examine|analy[sz]e|"
-        r"evaluate|compare|benchmark|review|survey|provide|offer|argue|consider)|consists? of|is based on|"
-        r"framework that|method that|model that|approach that)\b", re.IGNORECASE)),
+        r"\b(?:propos\w+|introduc\w+|present\w*|develop\w*|design\w*|(?:we|the authors) (?:use|build|train|study|"
+        r"explore|investigate|describe|construct|combine|extend|formulate|employ|leverage|create|collect|define|apply|"
+        r"adopt|devise|examine|analy[sz]e|evaluate|compare|benchmark|review|survey|provide|offer|argue|consider)|"
+        r"consists? of|is based on|framework that|method that|model that|approach that)\b", re.IGNORECASE)),
     ("problem", re.compile(
-        r"\b(?:however|challeng\w+|problem\w*|difficult\w*|lack\w*|suffer\w*|limit(?:ed|ation|ations|s)|fail\w*|costly|expensive|"
-        r"hallucinat\w+|struggl\w+|issue\w*|hinder\w*|prone to|unable|bottleneck\w*|risk\w*|vulnerab\w+|despite|although)\b",
+        r"\b(?:however|challeng\w+|problem\w*|difficult\w*|lack\w*|suffer\w*|limit(?:ed|ation|ations|s)|fail\w*|costly|"
+        r"expensive|hallucinat\w+|struggl\w+|issue\w*|hinder\w*|prone to|unable|bottleneck\w*|risk\w*|vulnerab\w+|"
+        r"despite|although)\b",
         re.IGNORECASE)),
 )  # fmt: skip
 
 
+_PATTERN = dict(_MOVES)
+_FINDING = _PATTERN["finding"]
+_EARLY = 0.2
+_SPEAKS = re.compile(
+    r"\b(?:we|our|the authors|this (?:paper|work|article|study|survey|review)|experiments?|evaluations?|"
+    r"(?:our|experimental|empirical) results|results (?:show|on|demonstrate|indicate|suggest|of|reveal))\b",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    r"(?:recent(?:ly)?|existing|previous|prior|current|earlier|traditional|conventional|many|most|several|numerous|"
+    r"large language models?|pre-?trained|researchers|in recent years|state-of-the-art|standard|existing)\b",
+    re.IGNORECASE,
+)
+# "HyDE has …", "RECOMP shortens …": a system's name as the subject says what it does.
+_NAME_FIRST = re.compile(
+    r"(?!(?:LLM|RAG|PLM|LM|QA|NLP|AI|KG|KB|GPT)s?\b)[A-Za-z][\w-]*[A-Z0-9][\w+-]* (?!is a challeng)[a-z]+s\b"
+)
+_WE_PROPOSE = re.compile(r"\b(?:we|the authors) (?:propose|introduce|present|develop)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class SourceSentence:
-    """A sentence of an abstract that can stand alone once its subject is named.
+    """A whole sentence of an abstract.
 
     Attributes:
         span: where it stands.
@@ -137,68 +130,65 @@ def _join_broken(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int,
         yield pending
 
 
-def usable(paper: Paper) -> list[SourceSentence]:
-    """The sentences of a paper's abstract that can be quoted or adapted, in order."""
+def whole_sentences(paper: Paper) -> list[SourceSentence]:
+    """The sentences of a paper's abstract that are whole and of readable length, in order."""
     text = paper.abstract or ""
-    found = []
-    for start, end in split(text):
-        sentence = text[start:end]
-        if not stands_alone(sentence):
-            continue
-        span = Span(paper.paper_id, start, end)
-        found.append(SourceSentence(span, sentence, move(sentence, _own_name(paper)), start / max(len(text), 1)))
-    return found
+    own = own_name(paper)
+    return [
+        SourceSentence(
+            Span(paper.paper_id, start, end),
+            text[start:end],
+            move(text[start:end], own, start / len(text)),
+            start / len(text),
+        )
+        for start, end in split(text)
+        if is_whole(text[start:end])
+    ]
 
 
-def _own_name(paper: Paper) -> str | None:
+def own_name(paper: Paper) -> str | None:
     """The name a paper gives its contribution: what stands before the colon of its title, if it looks like a name."""
     head, colon, _ = paper.title.partition(":")
-    return head.strip() if colon and len(head.split()) <= 2 and any(c.isupper() for c in head[1:]) else None
+    head = head.strip()
+    is_name = colon and len(head.split()) == 1 and any(c.isupper() for c in head[1:]) and head not in _NO_NAMES
+    return head if is_name and re.fullmatch(r"[\w+-]+", head) else None
 
 
-def move(sentence: str, own_name: str | None = None) -> MoveName:
+_NO_NAMES = {"LLM", "LLMs", "RAG", "QA", "NLP", "AI", "GPT", "PLMs"}
+
+
+def move(sentence: str, own: str | None = None, position: float = 1.0) -> MoveName:
     """What a sentence does, by its cues; background where there are none.
 
     Args:
-        own_name: name of the paper's contribution: a sentence that begins with it says what it is or does.
+        own: name of the paper's contribution: a sentence that begins with it says what it is or does.
+        position: share of the abstract before the sentence.
     """
-    if own_name and sentence.startswith(own_name) and not _MOVES[1][1].search(sentence):
+    if own and sentence.startswith(own) and not _FINDING.search(sentence):
         return "method"
-    if _THIS_PAPER.match(sentence) or re.search(
-        r"\bwe (?:propose|introduce|present|develop)\b", sentence, re.IGNORECASE
+    if _NAME_FIRST.match(sentence) and not _FINDING.search(sentence):
+        return "method"
+    if _THIS_PAPER.match(sentence) or _WE_PROPOSE.search(sentence):
+        return "method"
+    if (
+        not _SPEAKS.search(sentence)
+        and (position < _EARLY or _OF_OTHERS.match(sentence))
+        and not (own and own in sentence)
     ):
-        return "method"
+        # What abstracts say first, or of others, is what they start from, whatever words it has.
+        return next((name for name in ("open", "problem") if _PATTERN[name].search(sentence)), "background")
     return next((name for name, pattern in _MOVES if pattern.search(sentence)), "background")
 
 
-def stands_alone(sentence: str) -> bool:
-    """Whether a sentence can leave its abstract: whole, of readable length, pointing at nothing outside itself."""
-    words = sentence.split()
-    if not MIN_WORDS <= len(words) <= MAX_WORDS or not sentence.endswith((".", ".”", '."')):
-        return False
-    if (
-        _MARKUP.search(sentence)
-        or _RUN_ON.search(sentence)
-        or _REFERS_ELSEWHERE.search(_after_subject(sentence))
-        or not _balanced(sentence)
-    ):
-        return False
-    if not _THIS_PAPER.match(sentence) and _EARLY_POINTER.match(sentence):
-        return False
-    if not (sentence[0].isupper() or sentence[0].isdigit()):
-        return False
-    return bool(_THIS_PAPER.match(sentence)) or not _DANGLING.match(sentence)
-
-
-def _after_subject(sentence: str) -> str:
-    """The sentence without an opening that names the paper itself, which an edit will replace."""
-    opening = re.match(
-        r"(?:in |through(?:out)? )?(?:this|our|the present) (?:paper|work|article|study|survey|review)\b,?",
-        sentence,
-        re.IGNORECASE,
+def is_whole(sentence: str) -> bool:
+    """Whether a sentence is one: closed, balanced, without markup, of readable length."""
+    return (
+        MIN_WORDS <= len(sentence.split()) <= MAX_WORDS
+        and sentence.endswith((".", ".”", '."'))
+        and (sentence[0].isupper() or sentence[0].isdigit())
+        and not _MARKUP.search(sentence)
+        and not _RUN_ON.search(sentence)
+        and not _LABEL.match(sentence)
+        and all(sentence.count(a) == sentence.count(b) for a, b in ("()", "[]", "“”"))
+        and sentence.count('"') % 2 == 0
     )
-    return sentence[opening.end() :] if opening else sentence
-
-
-def _balanced(text: str) -> bool:
-    return all(text.count(a) == text.count(b) for a, b in ("()", "[]", "“”")) and text.count('"') % 2 == 0

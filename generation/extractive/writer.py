@@ -1,7 +1,7 @@
 """The extractive writer: every operation answered by selecting and arranging what the papers say."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 from generation.extractive import prose
 from generation.extractive.grouping import Group, divide
 from generation.extractive.selection import TOO_ALIKE
-from generation.values import Paper, Pattern, SectionDraft
+from generation.values import Paper, Pattern, SectionDraft, Span
 from generation.writing import (
     DraftRequest,
     Evidence,
@@ -23,6 +23,9 @@ from generation.writing import (
 
 _SMALLEST = 3
 """Papers a heading needs."""
+
+_MINOR = 0.06
+"""Share of the papers below which a section is a side matter."""
 
 _LATE = re.compile(
     r"\b(?:evaluat|benchmark|metric|applicat|domain|medical|clinical|legal|secur|attack|privacy|safety|trust|robust|"
@@ -55,7 +58,10 @@ class ExtractiveWriter:
         return tuple(plans) if not rest else (*plans, SectionPlan("", "", (), rest, examples))
 
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
-        """Groups over all papers, under concepts that the rough outlines had votes on, in reading order."""
+        """Groups over all papers, under concepts that the rough outlines had votes on.
+
+        Older matters come first, small ones after large ones, and what is measured with, attacked or applied last.
+        """
         rough = [plan for plans in request.rough for plan in plans]
         items = [request.evidence[p] for p in dict.fromkeys(p for plan in rough for p in plan.paper_ids)]
         votes = [plan.title for plan in rough if plan.title]
@@ -65,7 +71,11 @@ class ExtractiveWriter:
         if not groups and items:
             # Too few papers, or none that share a concept: one section of all.
             return (_whole([e.paper for e in items]),)
-        return tuple(_plan(group) for group in sorted(groups, key=_reading_order))
+        minor = _MINOR * sum(len(group.papers) for group in groups)
+        ordered = sorted(
+            groups, key=lambda g: (bool(_LATE.search(g.concept.text)), len(g.papers) < minor, _median_day(g))
+        )
+        return tuple(_plan(group) for group in ordered)
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
         """Groups of the memory shown, under concepts that narrow the section's; none where it is too small."""
@@ -84,15 +94,16 @@ class ExtractiveWriter:
 
     async def refine(self, request: RefineRequest) -> SectionDraft:
         """The draft again without what its neighbours already say, or as it was where nothing is said twice."""
-        own = [s.text for s in request.draft.sentences() if s.kind != "composed"]
-        others = [s.text for n in request.neighbours for s in n.sentences() if s.kind != "composed"]
+        own = [s for s in request.draft.sentences() if s.spans]
+        others = [s for n in request.neighbours for s in n.sentences() if s.spans]
         if not own or not others:
             return request.draft
-        alike = (self._embed(own) @ self._embed(others).T).max(axis=1)
-        repeated = [text for text, score in zip(own, alike, strict=True) if score >= TOO_ALIKE or text in set(others)]
-        return self._write(request.request, repeated) if repeated else request.draft
+        alike = (self._embed([s.text for s in own]) @ self._embed([s.text for s in others]).T).max(axis=1)
+        said = {s.spans[0] for s in others}
+        repeated = {s.spans[0] for s, score in zip(own, alike, strict=True) if score >= TOO_ALIKE or s.spans[0] in said}
+        return self._write(request.request, repeated | said) if repeated else request.draft
 
-    def _write(self, request: DraftRequest, avoid: Sequence[str]) -> SectionDraft:
+    def _write(self, request: DraftRequest, avoid: Collection[Span]) -> SectionDraft:
         subject = self._embed([f"{request.title}. {request.description}" if request.description else request.title])[0]
         has_parts = any(number.startswith(request.number + ".") for number, _, _ in request.outline)
         form = {
@@ -101,7 +112,7 @@ class ExtractiveWriter:
             "conclusion": prose.conclusion,
             "body": prose.lead if has_parts else prose.body,
         }[request.role]
-        return form(request, subject, self._embed, tuple(avoid))
+        return form(request, subject, self._embed, avoid)
 
     def _divided(
         self, items: Sequence[Evidence], count: int, topic: str, patterns: Sequence[Pattern], **more
@@ -128,11 +139,6 @@ def _plan(group: Group) -> SectionPlan:
 
 def _whole(papers: Sequence[Paper]) -> SectionPlan:
     return SectionPlan("Approaches", "", ("Approaches",), tuple(p.paper_id for p in papers), origin="method")
-
-
-def _reading_order(group: Group) -> tuple:
-    """Foundations first, by time; what is measured with, attacked or applied comes after what it is about."""
-    return bool(_LATE.search(group.concept.text)), _median_day(group)
 
 
 def _median_day(group: Group) -> float:
