@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
+from pathlib import Path
 
 import polars as pl
 
@@ -30,6 +31,9 @@ from generation.values import (
     StatedRow,
 )
 from ingestion.errors import NotFound
+
+
+_DECIDING = ("surveyforge", "drafting", "reranking", "facts", "naming", "patterns", "library")
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,20 @@ class Edition:
         return text_hash("\x1f".join(parts))[:12]
 
 
+def code_version() -> str:
+    """Hash of the sources that decide what is written: changed code gives another edition, unchanged code the same."""
+    here = Path(__file__).parent
+    sources = [*(here / "extractive").glob("*.py"), *(here / f"{name}.py" for name in _DECIDING)]
+    return text_hash("".join(path.read_text(encoding="utf-8") for path in sorted(sources)))[:12]
+
+
 def parameters_of(method, writer) -> str:
     """Everything but the inputs that decides what is written, as JSON with sorted keys."""
     return json.dumps(
         {
             "method": {"name": method.name, "version": method.version, **asdict(method.options)},
             "writer": {"name": writer.name, "version": writer.version},
+            "code": code_version(),
         },
         sort_keys=True,
     )

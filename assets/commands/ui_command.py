@@ -14,8 +14,10 @@ from assets.home import REPOSITORY, dagster_environment, lithouse_home
 @click.option("--port", type=click.IntRange(1, 65_535), default=3000, show_default=True)
 def command(port: int) -> None:
     """Dagster's pages over this lake, on 127.0.0.1 only; stop with Ctrl-C."""
+    from assets.instance import open_instance
+
     home = lithouse_home()
-    (home / "dagster").mkdir(parents=True, exist_ok=True)
+    open_instance(home).dispose()  # so that the run of a killed command does not hold up the queue
     note(f"Dagster on http://127.0.0.1:{port} for {home}")
     arguments = [
         sys.executable,

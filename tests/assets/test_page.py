@@ -104,6 +104,7 @@ def page(indexed_lake, tmp_path_factory):
     """A server over a lake with papers and index, and a run in its storage whose command was killed."""
     home = tmp_path_factory.mktemp("page") / "home"
     shutil.copytree(indexed_lake, home, ignore=shutil.ignore_patterns("dagster"))
+    _leave_open(home)
     server = Server(home)
     server.home = home
     try:
@@ -112,6 +113,27 @@ def page(indexed_lake, tmp_path_factory):
         yield server
     finally:
         server.stop()
+
+
+def _leave_open(home: Path) -> None:
+    """A run as a killed command leaves it: started, and nobody there to end it. It must not hold up the queue."""
+    from dagster import DagsterRunStatus
+
+    from assets.definitions import build_definitions
+    from assets.instance import open_instance
+
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LITHOUSE_HOME", "LITHOUSE_DAGSTER_STORAGE", "DAGSTER_HOME"):
+            patch.setenv(name, "")
+        with open_instance(home) as instance:
+            instance.create_run_for_job(
+                build_definitions().resolve_job_def("name_topic"),
+                run_config={"ops": {"register_topic": {"config": {"title": TITLE}}}},
+                status=DagsterRunStatus.STARTED,
+                tags={"lithouse/process": f"{socket.gethostname()}/{gone.pid}"},
+            )
 
 
 def _is_loaded(server: Server) -> bool:

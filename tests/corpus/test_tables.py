@@ -279,3 +279,14 @@ def test_only_the_files_of_the_replaced_months_are_rewritten(
     assert touched == [date(2024, 2, 1)]
     assert {f for f in before if "2024-01" in f} == {f for f in after if "2024-01" in f}
     assert len(before - after) == len(after - before) == 1
+
+
+def test_tb09_a_hundred_thousand_rows_are_replaced_by_themselves(lake: Lake) -> None:
+    ids = [f"2401.{n:06d}" for n in range(100_000)]
+    frame = pl.DataFrame({"citing_id": ids, "cited_id": ids[::-1], "sources": [["s"]] * len(ids)})
+    frame = frame.with_columns(contexts=pl.lit([], dtype=pl.List(pl.String)))
+    lake.replace("citations", frame, None)
+    again = lake.read("citations")
+    lake.replace("citations", again, None)
+    assert lake.read("citations").sort("citing_id").equals(frame)
+    assert lake.row_count("citations") == 100_000
