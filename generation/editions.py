@@ -32,7 +32,6 @@ from generation.values import (
 )
 from ingestion.errors import NotFound
 
-
 _DECIDING = ("surveyforge", "drafting", "reranking", "facts", "naming", "patterns", "library")
 
 
@@ -164,7 +163,7 @@ def load_outline(lake: Lake, edition: Edition) -> Outline | None:
                 tuple(r["memory"]),
                 tuple(r["patterns"]),
                 r["heading_origin"],
-            )  # fmt: skip
+            )
             for r in rows
         )
     )

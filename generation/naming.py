@@ -4,7 +4,28 @@ from collections.abc import Sequence
 
 from generation.values import Paper
 
-_PARTICLES = {"van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le", "el", "al", "bin", "ter", "ten"}  # fmt: skip
+_PARTICLES = frozenset(
+    [
+        "van",
+        "von",
+        "de",
+        "der",
+        "den",
+        "del",
+        "della",
+        "di",
+        "da",
+        "dos",
+        "du",
+        "la",
+        "le",
+        "el",
+        "al",
+        "bin",
+        "ter",
+        "ten",
+    ]
+)
 _SUFFIXES = {"jr", "jr.", "sr", "sr.", "ii", "iii", "iv"}
 
 

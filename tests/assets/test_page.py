@@ -21,8 +21,8 @@ pytestmark = pytest.mark.run
 
 TITLE, SLUG = "retrieval augmented generation", "retrieval-augmented-generation"
 _SELECTOR = {"repositoryLocationName": "assets.definitions", "repositoryName": "__repository__"}
-_PARTITION = "mutation($r: RepositorySelector!, $k: String!) { addDynamicPartition(repositorySelector: $r, partitionsDefName: \"topics\", partitionKey: $k) { __typename ... on PythonError { message } } }"  # fmt: skip # noqa: E501
-_LAUNCH = "mutation($p: ExecutionParams!) { launchRun(executionParams: $p) { __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } ... on RunConfigValidationInvalid { errors { message } } } }"  # fmt: skip # noqa: E501
+_PARTITION = "mutation($r: RepositorySelector!, $k: String!) { addDynamicPartition(repositorySelector: $r, partitionsDefName: \"topics\", partitionKey: $k) { __typename ... on PythonError { message } } }"  # fmt: skip
+_LAUNCH = "mutation($p: ExecutionParams!) { launchRun(executionParams: $p) { __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } ... on RunConfigValidationInvalid { errors { message } } } }"  # fmt: skip
 _STATE = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
 
 

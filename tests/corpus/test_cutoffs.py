@@ -87,15 +87,6 @@ def test_three_successive_cutoffs_equal_one_refresh_to_the_last(tmp_path, record
     assert take_snapshot(steps).content_hash == take_snapshot(once).content_hash
 
 
-def test_three_successive_cutoffs_equal_one_on_the_shared_mirror(tmp_path, shared_data, harvest) -> None:
-    steps, once = Lake(tmp_path / "steps"), Lake(tmp_path / "once")
-    for cutoff in ("2017-06-30", "2018-03-15", "2018-11-30"):
-        harvest(steps, shared_data / "mirror", cutoff)
-    harvest(once, shared_data / "mirror", "2018-11-30")
-    assert steps.read("papers").height > 50
-    assert steps.read("papers").sort("paper_id").equals(once.read("papers").sort("paper_id"))
-
-
 def test_md10_a_re_stamped_paper_is_updated_but_not_dated_by_its_stamp(
     lake, record, write_mirror, tmp_path, harvest
 ) -> None:

@@ -59,7 +59,7 @@ OLD_FORM = st.tuples(
 
 
 @given(ids=st.lists(NEW_FORM | OLD_FORM, min_size=20, max_size=60, unique=True))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_id12_any_ids_go_through_tables_and_sql_without_loss_or_collision(record, write_mirror, harvest, ids) -> None:
     with TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "home")

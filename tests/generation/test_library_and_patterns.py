@@ -16,7 +16,7 @@ from generation.topics import define_topic
 from ingestion.errors import NotFound
 from ingestion.sidedata import Heading, HumanOutlineRecord
 
-WORDS = "trees graphs hashes words vectors tables".split()
+WORDS = ["trees", "graphs", "hashes", "words", "vectors", "tables"]
 PAPERS = [
     {"paper_id": f"2301.0000{i}", "title": f"Retrieval of {w}", "abstract": f"Passages about {w} are retrieved."}
     for i, w in enumerate(WORDS, start=1)
@@ -37,7 +37,8 @@ def test_mr_search_is_the_exact_top_k_inside_the_memory(library):
     names, matrix = library.vectors(memory)
     scores = dict(zip(names, matrix @ library.embed(["retrieval of words"])[0], strict=True))
     expected = sorted(names, key=lambda n: -scores[n])[:2]
-    assert [h.paper_id for h in hits] == expected and expected[0] == "2301.00004"
+    assert [h.paper_id for h in hits] == expected
+    assert expected[0] == "2301.00004"
 
 
 # Searching changes nothing, so the library may serve all examples.
@@ -71,7 +72,9 @@ def test_references_are_visible_edges(library):
 
 
 def outline(number: int, title: str | None, *headings: str, paper_id: str | None = None) -> HumanOutlineRecord:
-    return HumanOutlineRecord(paper_id or f"outline:{number}", paper_id, title, tuple(Heading(1, h) for h in headings), number)
+    return HumanOutlineRecord(
+        paper_id or f"outline:{number}", paper_id, title, tuple(Heading(1, h) for h in headings), number
+    )
 
 
 def test_outlines_are_seen_only_up_to_the_cutoff_and_never_of_excluded_papers(library_of):
@@ -121,7 +124,9 @@ def test_the_nearest_outlines_come_first_and_shapeless_ones_not_at_all():
         ),
         "graph retrieval",
         5,
-        embed=lambda texts: np.array([[float("retrieval" in t.lower()), float("graph r" in t.lower()), 0.1] for t in texts]),
+        embed=lambda texts: np.array(
+            [[float("retrieval" in t.lower()), float("graph r" in t.lower()), 0.1] for t in texts]
+        ),
     )
     assert [p.outline_id for p in found] == ["b", "a"]
     assert found[0].sections == ("Graphs", "Retrieval", "Outlook")

@@ -74,6 +74,7 @@ def test_within_a_window_citations_decide_and_similarity_breaks_ties():
 def test_k_larger_than_the_list_keeps_all_and_none_keeps_none():
     candidates = [Candidate("a", date(2022, 1, 1), 1)]
     assert len(rerank(candidates, 60)) == 1
-    assert rerank([], 60) == [] and rerank(candidates, 0) == []
+    assert rerank([], 60) == []
+    assert rerank(candidates, 0) == []
     with pytest.raises(ValueError, match="number of papers"):
         rerank(candidates, -1)
