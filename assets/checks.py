@@ -92,16 +92,16 @@ def none_after_the_cutoff(house: dg.ResourceParam[House]) -> dg.AssetCheckResult
 def no_uncited_reference(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
     listed = (
         house.lake.scan("surveys")
-        .select("topic", "edition", "references")
-        .explode("references")
-        .drop_nulls("references")
+        .select("topic", "edition", "reference_ids")
+        .explode("reference_ids")
+        .drop_nulls("reference_ids")
     )
-    cited = _cited(house).select("topic", "edition", pl.col("cited_ids").alias("references")).unique()
-    keys = ["topic", "edition", "references"]
+    cited = _cited(house).select("topic", "edition", pl.col("cited_ids").alias("reference_ids")).unique()
+    keys = ["topic", "edition", "reference_ids"]
     odd = pl.concat(
         [listed.join(cited, on=keys, how="anti").select(keys), cited.join(listed, on=keys, how="anti").select(keys)]
     )
-    return _result(odd.select("references").collect().to_series().to_list(), "uncited_or_unlisted")
+    return _result(odd.select("reference_ids").collect().to_series().to_list(), "uncited_or_unlisted")
 
 
 @dg.asset_check(asset=survey, description="No section is empty: it has sentences, or subsections that have.")

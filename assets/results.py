@@ -44,7 +44,7 @@ def survey_result(home: Path, row: dict, lake, seconds: float, stages_run: tuple
         "paths": {kind: str(home / path) for kind, path in row["paths"].items()},
         "sections": row["section_count"],
         "sentences": row["sentence_count"],
-        "references": row["references"],
+        "references": row["reference_ids"],
         "consulted": sorted(consulted["paper_id"]),
         "failures": row["failures"],
         "notes": row["notes"],

@@ -149,6 +149,7 @@ def commit_records(
     difference = _difference(lake, reading, months, version)
     touched = difference.months
     if touched:
+        _open(lake, report, run_id)
         settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
         kept = (
             lake.scan("arxiv_records", version)
@@ -186,11 +187,22 @@ def _difference(lake: Lake, reading: Reading, months: Collection[date] | None, v
     )
 
 
+def _open(lake: Lake, report: HarvestReport, run_id: str) -> None:
+    """Write the harvest's row as `open` before its records: these then have a harvest even if the run dies."""
+    row = pl.DataFrame([_row(report, "open", run_id or None)], schema=HARVESTS.polars_schema)
+    lake.replace("harvests", row, {"harvest_id": report.harvest_id})
+
+
 def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None) -> None:
     """Write the refusals of the source and the harvest's row; the row comes last and says that all is in place."""
     record_refusals(lake, report)
+    row = pl.DataFrame([_row(report, report.status, run_id)], schema=HARVESTS.polars_schema)
+    lake.replace("harvests", row, {"harvest_id": report.harvest_id})
+
+
+def _row(report: HarvestReport, status: str, run_id: str | None) -> dict:
     added, changed = set(report.added), set(report.changed)
-    row = {
+    return {
         "harvest_id": report.harvest_id,
         "source": report.source,
         "cutoff": report.cutoff,
@@ -206,12 +218,11 @@ def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None)
         "removed_count": len(report.removed),
         "rejected_count": len(report.refusals),
         "commit_count": report.commits,
-        "status": report.status,
+        "status": status,
         "failures": [{"item": f.item, "reason": f.reason} for f in report.failures],
         "files": [{"path": f.path, "sha256": f.sha256, "size_bytes": f.size_bytes} for f in report.files],
         "run_id": run_id,
     }
-    lake.append("harvests", pl.DataFrame([row], schema=HARVESTS.polars_schema))
 
 
 def record_refusals(lake: Lake, report: HarvestReport) -> None:

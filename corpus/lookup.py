@@ -23,7 +23,7 @@ def look_up(lake: Lake, text: str) -> dict:
     try:
         wanted = parse_paper_id(text)
     except UnreadableId as error:
-        raise PaperNotFound("no paper can have this id", which=text, advice=error.message) from error
+        raise PaperNotFound(error.what, which=text, advice=error.advice) from error
     rows = lake.read("papers", paper_id=wanted.value).to_dicts()
     if not rows:
         raise PaperNotFound("the paper is not held", which=wanted.value, advice="Refresh a source that has it.")

@@ -121,7 +121,7 @@ def of_section(lake: Lake, row: dict, number: str) -> Node:
                 {"heading_origin": node["heading_origin"], "queries": node["queries"], "human_outlines": node["patterns"]},
                 [
                     Node("retrieved", e["paper_id"], f"rank {e['rank']} for “{e['query']}”",
-                         {"similarity": e["similarity"], "window": e["window"], "citations": e["citation_count"]})
+                         {"similarity": e["similarity"], "time_window": e["time_window"], "citations": e["citation_count"]})
                     for e in entries
                 ],
             )

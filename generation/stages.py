@@ -213,7 +213,7 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "cited_count": len(survey.references),
         "section_count": sum(s.level == 1 for s in survey.sections),
         "sentence_count": sum(1 for s in survey.sections for _ in s.sentences()),
-        "references": list(survey.references),
+        "reference_ids": list(survey.references),
         "manifest": [{"table": t, "version": v} for t, v in sorted({**desk.manifest, **written}.items())],
         "corpus_hash": take_snapshot(lake).content_hash,
         "pool_hash": edition.pool_hash,
@@ -242,7 +242,8 @@ def print_survey(home: Path, edition: Edition, survey: Survey, library: Library)
     place = Path("exports") / edition.topic.key / edition.method / edition.id
     target = home / place
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    shutil.rmtree(fresh, ignore_errors=True)
+    for left in target.parent.glob(f".{target.name}.*"):  # of a run that died while printing
+        shutil.rmtree(left, ignore_errors=True)
     fresh.mkdir(parents=True)
     papers = library.papers(survey.references)
     facts = PageFacts(

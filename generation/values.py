@@ -115,7 +115,7 @@ class DigestEntry:
     rank: int
     query: str
     similarity: float
-    window: str
+    time_window: str
     citation_count: int
     is_home: bool
 

@@ -60,7 +60,7 @@ class Harvest(dy.Schema):
         description="Records refused, with a row each in rejected_records.", metadata={"unit": "records"}
     )
     commit_count = dy.Int64(description="Commits to tables other than harvests.", metadata={"unit": "commits"})
-    status = dy.String(description="complete or partial.")
+    status = dy.String(description="complete, partial, or open: begun and not finished.")
     failures = dy.List(
         dy.Struct({"item": dy.String(), "reason": dy.String()}), description="What could not be read, with the reason."
     )

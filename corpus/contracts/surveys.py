@@ -28,7 +28,7 @@ class DigestEntry(dy.Schema):
     rank = dy.Int32(description="Rank in the node after reranking.", metadata={"unit": "from 1"})
     query = dy.String(description="Query that ranked it best.")
     similarity = dy.Float64(description="Cosine similarity to that query.")
-    window = dy.String(description="Time window of the temporal-aware reranking, or unknown.")
+    time_window = dy.String(description="Time window of the temporal-aware reranking, or unknown.")
     citation_count = dy.Int64(description="Citing papers the topic may see.", metadata={"unit": "papers"})
     is_home = dy.Bool(description="The node is the paper's best place: it is written there first.")
 
@@ -100,7 +100,7 @@ class SurveyEdition(dy.Schema):
     cited_count = dy.Int64(description="Papers cited.", metadata={"unit": "papers"})
     section_count = dy.Int32(description="Sections of level 1.", metadata={"unit": "sections"})
     sentence_count = dy.Int32(description="Sentences.", metadata={"unit": "sentences"})
-    references = dy.List(dy.String(), description="Cited papers in order of first citation.")
+    reference_ids = dy.List(dy.String(), description="Cited papers in order of first citation.")
     manifest = dy.List(
         dy.Struct({"table": dy.String(), "version": dy.Int64()}),
         description="Versions of the tables that were read and written.",

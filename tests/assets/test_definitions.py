@@ -183,7 +183,7 @@ class TestChecks:
     def test_an_uncited_reference_and_an_unlisted_citation_are_found(self, surveyed, demo):
         listed = demo.result["references"]
         held = "2101.00001"
-        _change(surveyed, "surveys", "references", pl.lit([*listed[1:], held]))
+        _change(surveyed, "surveys", "reference_ids", pl.lit([*listed[1:], held]))
         told = _ask("no_uncited_reference", surveyed)
         assert not told.passed
         assert set(told.metadata["uncited_or_unlisted"].value) == {listed[0], held}

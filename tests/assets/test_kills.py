@@ -41,7 +41,7 @@ _REFRESH = [
     Kill("harvest, source read and nothing written", "assets.runs:read_source", "after"),
     Kill("commit, after arxiv_records", "corpus.tables:Lake.replace@arxiv_records", "after"),
     Kill("commit, after papers", "corpus.tables:Lake.replace@papers", "after"),
-    Kill("commit, before the harvest's row", "corpus.tables:Lake.append@harvests", "before"),
+    Kill("commit, before the harvest's row", "corpus.tables:Lake.replace@harvests", "before", 2),
     Kill("index, rows written and not indexed", "indexes.text_table:TextTable.write", "after"),
 ]
 _STORED, _WRITER = "generation.editions", "generation.extractive.writer:ExtractiveWriter"
@@ -124,8 +124,8 @@ def _assert_same_survey(result: dict, home: Path, undisturbed: Undisturbed) -> N
     assert result["edition"] == undisturbed.result["edition"]
     assert result["references"] == undisturbed.result["references"]
     assert Path(result["paths"]["markdown"]).read_text(encoding="utf-8") == undisturbed.text
-    visible = [p.name for p in (home / "exports" / result["slug"] / "surveyforge").iterdir() if p.name[0] != "."]
-    assert visible == [result["edition"]]
+    printed = [p.name for p in (home / "exports" / result["slug"] / "surveyforge").iterdir()]
+    assert printed == [result["edition"]]
 
 
 @pytest.mark.parametrize("kill", _REFRESH, ids=str)
@@ -135,7 +135,8 @@ def test_a_refresh_killed_anywhere_is_finished_by_the_next_one(home, run, small_
     _killed(home, [kill.target, str(kill.number), kill.moment], *command)
     halfway = _counts(run)
     assert halfway["papers"] in (0, 10)
-    assert halfway["harvests"] == (1 if "index" in kill.name else 0)
+    finished = run("sql", "SELECT count(*) AS n FROM harvests WHERE status <> 'open'", "--json").json
+    assert finished == [{"n": 1 if "index" in kill.name else 0}]
     told = run(*command)
     assert told.code == 0, told.err
     assert told.json["status"] == "complete"
@@ -221,7 +222,6 @@ def test_a_survey_killed_at_a_random_time_goes_on(small, home, run, undisturbed,
     assert run("survey", TOPIC, "--json").json["stages_run"] == []
 
 
-@pytest.mark.xfail(reason="records of a killed refresh keep the id of a harvest that has no row", strict=True)
 def test_after_a_killed_refresh_lineage_still_leads_to_a_harvest(home, run, small_mirror):
     command = ("refresh", "--source", f"mirror:{small_mirror}", "--cutoff", "2024-12-31", "--json")
     _killed(home, ["corpus.tables:Lake.replace@arxiv_records", "1", "after"], *command)
