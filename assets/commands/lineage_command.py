@@ -1,5 +1,7 @@
 """`lithouse lineage`."""
 
+import re
+
 import click
 
 from assets.commands.options import Command, json_flag, print_json
@@ -36,8 +38,16 @@ def command(topic: str, sentence: int | None, section: str | None, as_json: bool
 
 
 def _show(node, prefix: str = "", branch: str = "") -> None:
-    detail = ", ".join(f"{k} {v}" for k, v in node.detail.items() if v not in (None, "", [])) if node.detail else ""
+    """A line a node; what the label already says is not said again."""
+    told = [(k, v) for k, v in node.detail.items() if v not in (None, "", []) and f"{k} {v}" not in node.label]
+    detail = ", ".join(f"{k} {_short(v)}" for k, v in told)
     click.echo(f"{prefix}{branch}{node.kind} {node.id}: {node.label}{f'  ({detail})' if detail else ''}")
     below = prefix + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
     for i, child in enumerate(node.children):
         _show(child, below, "└─ " if i == len(node.children) - 1 else "├─ ")
+
+
+def _short(value: object) -> str:
+    """Hashes and ids as far as a person compares them; --json has them whole."""
+    text = str(value)
+    return f"{text[:12]}…" if re.fullmatch(r"[0-9a-f-]{32,}", text) else text

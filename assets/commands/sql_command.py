@@ -129,7 +129,7 @@ def _table(reader, output: Path | None) -> None:
         "tbl_rows": 200,
         "tbl_cols": -1,
         "tbl_width_chars": 160,
-        "tbl_formatting": "UTF8_HORIZONTAL_ONLY",
+        "tbl_formatting": "UTF8_FULL_CONDENSED",
         "tbl_hide_dataframe_shape": True,
         "tbl_hide_column_data_types": True,
         "fmt_str_lengths": 80,
