@@ -128,7 +128,7 @@ def _table(reader, output: Path | None) -> None:
     layout = {
         "tbl_rows": 200,
         "tbl_cols": -1,
-        "tbl_width_chars": 160,
+        "tbl_width_chars": max(160, 20 * frame.width),
         "tbl_formatting": "UTF8_FULL_CONDENSED",
         "tbl_hide_dataframe_shape": True,
         "tbl_hide_column_data_types": True,
