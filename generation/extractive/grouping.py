@@ -6,6 +6,7 @@ that every paper, weighed by its relevance, is near to one of them (facility loc
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -25,8 +26,9 @@ _MANY_PAPERS = 200
 _STRAY_SHARE = 0.15
 _QUERIES = 3
 _ADD_NOTHING = frozenset({"text", "document", "model", "language", "large", "neural", "system", "method", "task"})
-_TRUE_SHARE, _TRUE_SHARE_OF_PART = 0.2, 0.14
-"""Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest."""
+_TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE = 0.2, 0.14, 0.12
+"""Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest, and a
+set of papers that would not be divided at all is divided by headings that fewer speak of."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,26 @@ def divide(
     voted = [content_stems(v) for v in votes]
     bonus = np.array([_bonus(c, papers, voted) for c in known]) * weights.sum() / max(count, 1)
     share = _TRUE_SHARE_OF_PART if above else _TRUE_SHARE
+    choose = partial(_choose, affinity, weights, bonus, known, count)
+    groups = _borne_out(choose, papers, affinity, weights, known, smallest, share)
+    if len(groups) < 2 and not above:
+        # A survey of one section says less than one whose headings fewer papers speak of.
+        groups = max(groups, _borne_out(choose, papers, affinity, weights, known, smallest, _LAX_SHARE), key=len)
+    return groups
+
+
+def _borne_out(
+    choose: Callable[[set[int]], list[int]],
+    papers: Sequence[Paper],
+    affinity: np.ndarray,
+    weights: np.ndarray,
+    known: Sequence[Concept],
+    smallest: int,
+    share: float,
+) -> list[Group]:
+    """Groups of the chosen concepts, chosen again without those that too small a share of their papers speaks of."""
     barred: set[int] = set()
-    while chosen := _choose(affinity, weights, bonus, known, count, barred):
+    while chosen := choose(barred):
         labels = np.argmax(affinity[:, chosen], axis=1)
         labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights)] = -1
         failing = _not_borne_out(chosen, labels, known, papers, smallest, share)

@@ -131,3 +131,10 @@ def test_an_excluded_paper_is_hidden_by_id_and_by_title_twin_everywhere(home, ru
     }
     both = run("survey", tools.topic, "--exclude", "2005.11401", "--include", "2005.11401", "--json")
     assert (both.code, json.loads(both.out)["error"]["kind"]) == (1, "BadTopic")
+
+
+@pytest.mark.run
+def test_a_topic_that_few_headings_fit_is_divided_all_the_same(surveyed, run):
+    told = run("survey", "Open-domain question answering", "--json")
+    assert told.code == 0, told.err
+    assert told.json["sections"] >= 4  # two of the body between introduction and conclusion
