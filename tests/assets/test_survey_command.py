@@ -133,7 +133,6 @@ def test_an_excluded_paper_is_hidden_by_id_and_by_title_twin_everywhere(home, ru
     assert (both.code, json.loads(both.out)["error"]["kind"]) == (1, "BadTopic")
 
 
-@pytest.mark.run
 def test_a_topic_that_few_headings_fit_is_divided_all_the_same(surveyed, run):
     told = run("survey", "Open-domain question answering", "--json")
     assert told.code == 0, told.err
