@@ -6,10 +6,10 @@ Titles and names are Unicode (biber and pandoc read UTF-8); TeX's special charac
 import re
 from collections.abc import Iterable
 
+from generation.mathtext import outside_math
 from generation.values import Paper
 from ingestion.identity import PaperId, parse_paper_id
 
-_MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]*[^$\s\\])\$(?![\d$])")
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -65,11 +65,7 @@ def _name(name: str) -> str:
 
 def tex(text: str) -> str:
     """Unicode text as TeX: special characters escaped once, math kept as written."""
-    parts, last = [], 0
-    for match in _MATH.finditer(text):
-        parts += [_plain(text[last : match.start()]), match.group(0)]
-        last = match.end()
-    return "".join([*parts, _plain(text[last:])])
+    return outside_math(text, _plain)
 
 
 def _plain(text: str) -> str:

@@ -8,12 +8,12 @@ Syntax: https://pandoc.org/MANUAL.html#citation-syntax
 import re
 from collections.abc import Collection, Sequence
 
+from generation.mathtext import outside_math
 from ingestion.errors import BadInput
 
 _PLAIN_KEY = re.compile(r"^[A-Za-z0-9_](?:[A-Za-z0-9_]|[:.#$%&+?<>~/-](?=[A-Za-z0-9_]))*$")
 _TOKEN = re.compile(r"\[(@(?:\{[^{}\]]+\}|[^\s\[\];{}]+)(?:; @(?:\{[^{}\]]+\}|[^\s\[\];{}]+))*)\]")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<|~^@$]|-(?=-)|(?<=-)-)")
-_MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]*[^$\s\\])\$(?![\d$])")
 
 
 class UnknownCitation(BadInput):
@@ -59,11 +59,7 @@ def escape(text: str) -> str:
 
     An even, tight pair of `$` is math and stays as written; any other `$` is a dollar.
     """
-    parts, last = [], 0
-    for match in _MATH.finditer(text):
-        parts += [_escape_plain(text[last : match.start()]), match.group(0)]
-        last = match.end()
-    return "".join([*parts, _escape_plain(text[last:])])
+    return outside_math(text, _escape_plain)
 
 
 def _escape_plain(text: str) -> str:

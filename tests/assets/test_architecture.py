@@ -13,7 +13,7 @@ import assets
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("assets", "generation", "indexes", "corpus", "ingestion")
 _MAX_LINES, _MAX_BYTES = 400, 1 << 20
-_MACHINE_PATH = re.compile(rb"/(?:home|Users|root|farm)/[\w.-]+|/work/(?:main|shared)|[A-Z]:\\Users\\")
+_MACHINE_PATH = re.compile(rb"(?<![\w.])/(?:home|Users|root|farm|work)/[\w.-]+|[A-Z]:\\Users\\")
 
 
 def _tracked() -> list[Path]:
