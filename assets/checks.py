@@ -6,6 +6,7 @@ import polars as pl
 from assets.corpus_assets import arxiv_records, citations, human_outlines, paper_index, papers
 from assets.resources import House
 from assets.survey_assets import digests, outline, survey, topic_pool
+from assets.text_assets import paper_cards, topic_documents
 from corpus.contracts.registry import CONTRACTS
 from corpus.snapshots import take_snapshot
 from corpus.tables import check as check_frame
@@ -18,15 +19,23 @@ _TABLES = {
     "citations": citations,
     "human_outlines": human_outlines,
     "topic_pool": topic_pool,
+    "documents": topic_documents,
+    "passages": topic_documents,
+    "bibliography": topic_documents,
+    "paper_cards": paper_cards,
     "outlines": outline,
     "digests": digests,
     "surveys": survey,
 }
 _SAMPLE = 5_000
+_DOCUMENTS = 100
+"""Newest documents whose passages are compared."""
 
 
 def _contract_check(table: str, asset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
-    @dg.asset_check(asset=asset, name="contract", description=f"{table} has its contract's columns, types and rules.")
+    name = "contract" if table in (asset.key.path[-1], f"{asset.key.path[-1]}s") else f"{table}_contract"
+
+    @dg.asset_check(asset=asset, name=name, description=f"{table} has its contract's columns, types and rules.")
     def contract(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
         # Writing checks every row; here the newest rows as stored, so that the check costs the same at any size.
         try:
@@ -69,6 +78,27 @@ def _cited(house: House) -> pl.LazyFrame:
     editions = house.lake.scan("surveys").select("topic", "edition", "cutoff")
     sentences = house.lake.scan("survey_sentences").select("topic", "edition", "number", "cited_ids")
     return sentences.join(editions, on=["topic", "edition"]).explode("cited_ids").drop_nulls("cited_ids")
+
+
+@dg.asset_check(asset=topic_documents, description="A parsed document has text, sections and passages.")
+def parsed_documents_have_text(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    rows = house.lake.scan("documents").filter(pl.col("status") == "parsed")
+    empty = rows.filter(pl.col("markdown").fill_null("").str.len_chars() == 0)
+    bare = rows.filter((pl.col("section_count") == 0) | (pl.col("passage_count") == 0))
+    culprits = pl.concat([empty.select("paper_id"), bare.select("paper_id")]).unique().collect().to_series()
+    return _result(sorted(culprits), "without_text")
+
+
+@dg.asset_check(asset=topic_documents, description="Every passage stands in its document, character by character.")
+def passages_stand_in_documents(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    keys = ["id_month", "paper_id", "sha256"]
+    newest = house.lake.scan("documents").filter(pl.col("status") == "parsed").sort("parsed_at").tail(_DOCUMENTS)
+    texts = {(r["paper_id"], r["sha256"]): r["markdown"] for r in newest.collect().to_dicts()}
+    rows = house.lake.scan("passages").join(newest.select(keys), on=keys, how="semi").collect().to_dicts()
+    moved = [
+        r["passage_id"] for r in rows if texts[r["paper_id"], r["sha256"]][r["start_char"] : r["end_char"]] != r["text"]
+    ]
+    return _result(moved, "elsewhere")
 
 
 @dg.asset_check(asset=survey, description="Every citation names a paper of the lake.")
@@ -121,6 +151,8 @@ all_checks = [
     *contract_checks,
     papers_match_records,
     index_matches_snapshot,
+    parsed_documents_have_text,
+    passages_stand_in_documents,
     citations_have_rows,
     none_after_the_cutoff,
     no_uncited_reference,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import dagster as dg
 from pydantic import Field
 
-from assets import corpus_assets, survey_assets
+from assets import corpus_assets, survey_assets, text_assets
 from assets.checks import all_checks
 from assets.resources import House, house, source_desk
 from generation import editions
@@ -20,6 +20,8 @@ ASSETS = [
     corpus_assets.corpus_snapshot,
     corpus_assets.paper_index,
     survey_assets.topic_pool,
+    text_assets.topic_documents,
+    text_assets.paper_cards,
     survey_assets.outline,
     survey_assets.digests,
     survey_assets.survey,

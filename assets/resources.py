@@ -9,7 +9,7 @@ from assets.home import lithouse_home
 from assets.sources import open_source
 from corpus.harvest import Reading, Source, read_source
 from corpus.tables import Lake
-from generation.stages import Workshop
+from generation.workshop import Workshop
 from ingestion.dates import parse_cutoff
 
 

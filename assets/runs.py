@@ -6,7 +6,7 @@ compared, and a stage runs only if its result is not in the lake for the edition
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -14,12 +14,14 @@ from pathlib import Path
 from assets.instance import open_instance, process_tags, quiet
 from corpus.derivation import stale_months
 from corpus.harvest import HarvestReport, Source, changed_months, read_source, record_harvest
+from corpus.reading import reader_named
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
-from generation import editions, stages
+from generation import editions, stages, texts
 from generation.editions import Edition
 from generation.pools import build_pool
 from generation.topics import Topic
+from generation.workshop import Workshop, cutoff_of, view_of
 from indexes.paper_index import PaperIndex
 from ingestion.errors import LithouseError, NotFound, PermanentFailure
 
@@ -105,28 +107,44 @@ class Written:
 
 
 def survey(
-    home: Path, topic: Topic, method: str, writer: str, *, force: bool = False, progress: Progress | None = None
+    home: Path,
+    topic: Topic,
+    method: str,
+    writer: str,
+    *,
+    parser: str = "docvortex",
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> Written:
     """Materialize a topic's survey; what is done for the edition that would come out now is not done again.
+
+    Args:
+        parser: reads files that were not read yet, or that another parser could not read.
+        force: compute every stage again, and read files again whose last status may change.
 
     Raises:
         LithouseError: with the reason; finished stages stay.
     """
     lake = Lake(home)
-    stages.cutoff_of(lake, topic)
+    cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
     topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
     if not _index_is_current(home, lake):
         _run(home, ("corpus_snapshot", "paper_index"), progress)
-    workshop = stages.Workshop(home, progress)
+    workshop = Workshop(home, progress)
     done: list[str] = []
     if force or _pool_is_due(workshop, topic):
         _run(home, ("topic_pool",), progress, partition=topic.key)
         done.append("topic_pool")
+    due = [name for name, is_due in _texts_due(workshop, topic, writer, parser) if force or is_due]
+    if due:
+        reading = {"topic_documents": {"parser": parser, "retry": force}}
+        _run(home, due, progress, partition=topic.key, config={n: c for n, c in reading.items() if n in due})
+        done += due
     desk = stages.open_desk(workshop, topic, method, writer)
     due = STAGES if force else _due(lake, desk.edition)
     if due:
-        _run(home, due, progress, partition=(topic.key, method), writer=writer)
+        _run(home, due, progress, partition=(topic.key, method), config={name: {"writer": writer} for name in due})
     row = editions.finished(lake, desk.edition)
     if row is None:
         raise PermanentFailure(
@@ -135,14 +153,19 @@ def survey(
     return Written(row, desk.edition, (*done, *due))
 
 
-def _pool_is_due(workshop: stages.Workshop, topic: Topic) -> bool:
+def _pool_is_due(workshop: Workshop, topic: Topic) -> bool:
     held = workshop.lake.read("topic_pool", topic=topic.key)
     if not len(held):
         return True
-    fresh = build_pool(
-        stages.view_of(workshop.lake, topic), workshop.index, topic, progress=workshop.tell("embedding papers")
-    )
+    fresh = build_pool(view_of(workshop.lake, topic), workshop.index, topic, progress=workshop.tell("embedding papers"))
     return fresh.content_hash != stages.pool_hash(held)
+
+
+def _texts_due(workshop: Workshop, topic: Topic, writer: str, parser: str) -> Iterator[tuple[str, bool]]:
+    """topic_documents and paper_cards, and whether they are due; new documents may make cards due."""
+    documents = texts.documents_due(workshop, topic, reader_named(parser))
+    yield "topic_documents", documents
+    yield "paper_cards", documents or texts.cards_due(workshop, topic, writer)
 
 
 def _due(lake: Lake, edition: Edition) -> tuple[str, ...]:
@@ -161,11 +184,14 @@ def _run(
     *,
     months: tuple[date, date] | None = None,
     partition: str | tuple[str, str] | None = None,
-    writer: str | None = None,
+    config: Mapping[str, Mapping] | None = None,
     source: Source | None = None,
     reading=None,
 ) -> str:
     """One Dagster run of the named assets with their checks; its id.
+
+    Args:
+        config: asset → its configuration.
 
     Raises:
         LithouseError: the one that failed the run, or a failure with Dagster's message.
@@ -189,9 +215,9 @@ def _run(
             "dagster/asset_partition_range_start": month_key(max(first, FIRST_MONTH)),
             "dagster/asset_partition_range_end": month_key(max(last, FIRST_MONTH)),
         }
-    config: dict = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    if writer:
-        config["ops"] = {name: {"config": {"writer": writer}} for name in names}
+    run_config: dict = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    if config:
+        run_config["ops"] = {name: {"config": dict(values)} for name, values in config.items()}
     with open_instance(home) as instance:
         if partition:
             topic = partition[0] if isinstance(partition, tuple) else partition
@@ -203,7 +229,7 @@ def _run(
             partition_key=key,
             tags=tags,
             asset_selection=[dg.AssetKey(name) for name in names],
-            run_config=config,
+            run_config=run_config,
             raise_on_error=False,
         )
         if not result.success:

@@ -7,6 +7,7 @@ import polars as pl
 from corpus.tables import Lake
 from generation import editions, stages
 from generation.pools import NoEvidence, build_pool
+from generation.workshop import Workshop, view_of
 from ingestion.errors import LithouseError
 
 
@@ -27,15 +28,15 @@ def surveys(home: Path) -> list[dict]:
     newest = (
         lake.scan("surveys").sort("created_at").unique(["topic", "method"], keep="last", maintain_order=True).collect()
     )
-    workshop = stages.Workshop(home)
+    workshop = Workshop(home)
     return [_state(workshop, row) for row in newest.sort("topic", "method").to_dicts()]
 
 
-def _state(workshop: stages.Workshop, row: dict) -> dict:
+def _state(workshop: Workshop, row: dict) -> dict:
     told = {"topic": row["topic"], "method": row["method"], "edition": row["edition"], "status": row["status"]}
     try:
         topic = editions.load_topic(workshop.lake, row["topic"])
-        pool = build_pool(stages.view_of(workshop.lake, topic), workshop.index, topic)
+        pool = build_pool(view_of(workshop.lake, topic), workshop.index, topic)
         causes = _pool_causes(workshop.lake, topic.key, pool.rows)
         if not causes:
             desk = stages.open_desk(workshop, topic, row["method"], row["writer"])
@@ -53,6 +54,8 @@ def _input_causes(row: dict, edition: editions.Edition) -> list[str]:
         causes.append("method or writer changed")
     if row["pool_hash"] != edition.pool_hash:
         causes.append("the pool changed after the survey was written")
+    if row["cards_hash"] != edition.cards_hash:
+        causes.append("texts of the pool's papers were read or changed after the survey was written")
     return causes or ["the human outlines nearest to the topic changed"]
 
 

@@ -1,16 +1,12 @@
 """Assets of a survey: topic_pool by topic; outline → digests → survey by topic and method."""
 
-import re
-from datetime import UTC, datetime
-
 import dagster as dg
 
 from assets.metadata import columns, failing_clearly
 from assets.partitions import topics, topics_and_methods
 from assets.resources import House
+from assets.topic_of import topic_of
 from generation import editions, stages
-from generation.topics import Topic, define_topic
-from ingestion.errors import NotFound
 
 _GROUP = "surveys"
 _BY_TOPIC = dg.MultiToSingleDimensionPartitionMapping(partition_dimension_name="topic")
@@ -20,25 +16,6 @@ class WriterConfig(dg.Config):
     """Which writer a run asks."""
 
     writer: str = "extractive"
-
-
-def _topic(house: House, key: str) -> Topic:
-    """The topic of a partition key; a key that is the slug of its own words is a topic by that title.
-
-    So a topic added on Dagster's page as `graph-neural-networks` and one named on the command line "Graph neural
-    networks" are one and the same.
-    """
-    try:
-        return editions.load_topic(house.lake, key)
-    except NotFound:
-        if re.fullmatch(r"[a-z0-9-]+", key) and (topic := define_topic(key.replace("-", " "))).key == key:
-            editions.store_topic(house.lake, topic, datetime.now(UTC))
-            return topic
-        raise NotFound(
-            "the partition is no topic that was named",
-            which=key,
-            advice='Name it with `lithouse survey "TITLE"` or the job name_topic, which give it a safe key.',
-        ) from None
 
 
 @dg.asset(
@@ -51,7 +28,7 @@ def _topic(house: House, key: str) -> Topic:
 @failing_clearly
 def topic_pool(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
     """Papers retrieved for a topic; its data version is the hash of their ids and contents."""
-    topic = _topic(house, context.partition_key)
+    topic = topic_of(house, context.partition_key)
     pool, is_new = stages.make_pool(house.workshop(), topic)
     return dg.MaterializeResult(
         metadata={
@@ -69,7 +46,7 @@ def topic_pool(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]
 def _desk(context: dg.AssetExecutionContext, house: House, config: WriterConfig):
     keys = context.partition_key.keys_by_dimension
     workshop = house.workshop()
-    return workshop, stages.open_desk(workshop, _topic(house, keys["topic"]), keys["method"], config.writer)
+    return workshop, stages.open_desk(workshop, topic_of(house, keys["topic"]), keys["method"], config.writer)
 
 
 def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
@@ -85,7 +62,9 @@ def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
 
 @dg.asset(
     partitions_def=topics_and_methods,
-    ins={"topic_pool": dg.AssetIn(partition_mapping=_BY_TOPIC, dagster_type=dg.Nothing)},
+    ins={
+        name: dg.AssetIn(partition_mapping=_BY_TOPIC, dagster_type=dg.Nothing) for name in ("topic_pool", "paper_cards")
+    },
     deps=["human_outlines"],
     group_name=_GROUP,
     kinds={"deltalake"},

@@ -2,8 +2,10 @@
 
 import polars as pl
 
+from corpus.document_choice import NO_FILE, sources
 from corpus.tables import Lake
 from ingestion.errors import NotFound
+from ingestion.held_files import held_files
 from ingestion.identity import UnreadableId, parse_paper_id
 
 
@@ -32,6 +34,7 @@ def look_up(lake: Lake, text: str) -> dict:
     if wanted.version is not None and wanted.version not in versions:
         held = ", ".join(f"v{v}" for v in versions) or "none by number"
         raise PaperNotFound(f"version {wanted.version} of {wanted.value} is not held", advice=f"Versions held: {held}.")
+    documents = _documents(lake, paper)
     cites = lake.scan("citations").filter(pl.col("citing_id") == wanted.value).select("cited_id")
     cited_by = lake.scan("citations").filter(pl.col("cited_id") == wanted.value).select("citing_id")
     return {
@@ -55,12 +58,56 @@ def look_up(lake: Lake, text: str) -> dict:
         "doi": paper["doi"],
         "journal_ref": paper["journal_ref"],
         "license": paper["license"],
-        # No table of documents yet: no file has been looked at.
-        "document_status": None,
-        "references": [
-            {"number": n, "text": None, "cited_id": cited}
-            for n, cited in enumerate(sorted(cites.collect().to_series()), start=1)
+        "document_status": _document_status(lake, paper, documents),
+        "documents": [
+            {name: row[name] for name in _DOCUMENT_FACTS} | {"parsed_at": row["parsed_at"].isoformat()}
+            for row in documents
         ],
+        "references": _references(lake, paper, documents, sorted(cites.collect().to_series())),
         "citations": sorted(cited_by.collect().to_series()),
         "sources": sorted(lake.read("arxiv_records", paper_id=wanted.value)["source"]),
     }
+
+
+_DOCUMENT_FACTS = (
+    "sha256", "version", "source", "file", "status", "advice", "notes", "parser", "page_count", "section_count",
+    "passage_count", "references_status", "reference_count",
+)  # fmt: skip
+
+
+def _documents(lake: Lake, paper: dict) -> list[dict]:
+    """The paper's documents: parsed ones first, of those the newest version first."""
+    rows = lake.scan("documents").filter(
+        pl.col("id_month") == paper["id_month"], pl.col("paper_id") == paper["paper_id"]
+    )
+    found = rows.drop("markdown").collect().to_dicts()
+    return sorted(found, key=lambda r: (r["status"] != "parsed", r["sha256"] == NO_FILE, -(r["version"] or 0)))
+
+
+def _document_status(lake: Lake, paper: dict, documents: list[dict]) -> str | None:
+    """Status of the paper's text; `held` where a file is there that nobody has looked at, None where there is none."""
+    if documents:
+        return documents[0]["status"]
+    files, _ = held_files(sources(lake), [paper["paper_id"]])
+    return "held" if files else None
+
+
+def _references(lake: Lake, paper: dict, documents: list[dict], edges: list[str]) -> list[dict]:
+    """Entries of the newest parsed list in their order, then edges that only other sources give, by id."""
+    entries: list[dict] = []
+    if documents and documents[0]["references_status"] == "parsed":
+        rows = lake.scan("bibliography").filter(
+            pl.col("id_month") == paper["id_month"],
+            pl.col("paper_id") == paper["paper_id"],
+            pl.col("sha256") == documents[0]["sha256"],
+        )
+        entries = [
+            {"number": r["position"], "label": r["label"], "text": r["text"], "cited_id": r["cited_id"],
+             "method": r["method"], "certainty": r["certainty"]}
+            for r in rows.sort("position").collect().to_dicts()
+        ]  # fmt: skip
+    listed = {e["cited_id"] for e in entries}
+    others = [cited for cited in edges if cited not in listed]
+    return entries + [
+        {"number": n, "text": None, "cited_id": cited} for n, cited in enumerate(others, start=len(entries) + 1)
+    ]

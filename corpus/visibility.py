@@ -11,6 +11,7 @@ from datetime import date
 
 import polars as pl
 
+from corpus.citing import FROM_TEXT
 from corpus.tables import Lake
 from ingestion.identity import id_month
 
@@ -57,10 +58,18 @@ class View:
             frame = frame.filter(~pl.col("is_withdrawn"))
         return frame.filter(~pl.col("paper_id").is_in(list(hidden))) if hidden else frame
 
-    def edges(self, hidden: Collection[str] | None = None) -> pl.LazyFrame:
-        """Edges between visible papers: citing_id, cited_id."""
+    def edges(self, hidden: Collection[str] | None = None, *, with_texts: bool = False) -> pl.LazyFrame:
+        """Edges between visible papers: citing_id, cited_id.
+
+        Args:
+            with_texts: also those that only the papers' own texts give. Whose text has been read depends on which
+                surveys were made before, so a pool that counted them would depend on it too (ADR 6).
+        """
         ids = self.papers(hidden).select("paper_id")
-        edges = self.scan("citations").select("citing_id", "cited_id")
+        edges = self.scan("citations")
+        if not with_texts:
+            edges = edges.filter(pl.col("sources").list.set_difference([FROM_TEXT]).list.len() > 0)
+        edges = edges.select("citing_id", "cited_id")
         edges = edges.join(ids, left_on="citing_id", right_on="paper_id", how="semi")
         return edges.join(ids, left_on="cited_id", right_on="paper_id", how="semi")
 

@@ -50,6 +50,7 @@ class Edition:
     parameters: str
     cutoff: date
     pool_hash: str
+    cards_hash: str
     patterns_hash: str
 
     @property
@@ -63,6 +64,7 @@ class Edition:
             self.writer,
             self.parameters,
             self.pool_hash,
+            self.cards_hash,
             self.patterns_hash,
         ]
         return text_hash("\x1f".join(parts))[:12]

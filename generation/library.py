@@ -1,10 +1,10 @@
 """The library: the papers one topic may see, and a record of what was consulted and why.
 
-Belongs here: papers of the pool with their vectors, retrieval inside the pool (the topic's memory), references,
+Belongs here: papers of the pool with their vectors and cards, retrieval inside the pool (the topic's memory), references,
 human outlines. Not here: which papers are in the pool (`pools`), and the tables behind (`corpus`).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 
 from corpus.visibility import View
+from generation.card_store import CardKey, load_cards
+from generation.cards import PaperCard
 from generation.patterns import nearest_patterns
 from generation.topics import Topic
 from generation.values import Paper, Pattern
@@ -48,6 +50,7 @@ class Library:
         self._matrix = matrix
         self._index = index
         self._hidden = view.hidden_ids()
+        self.card_keys: Mapping[str, CardKey] = {}
         self.consulted: dict[str, Consultation] = {}
 
     @property
@@ -97,8 +100,28 @@ class Library:
 
     def references(self, paper_id: str) -> list[str]:
         """Visible papers that a paper cites."""
-        edges = self.view.edges(self._hidden).filter(pl.col("citing_id") == paper_id)
+        edges = self.view.edges(self._hidden, with_texts=True).filter(pl.col("citing_id") == paper_id)
         return sorted(edges.select("cited_id").collect().to_series())
+
+    def card(self, paper_id: str) -> PaperCard | None:
+        """The card of a paper that was read in full; None for one of which only the record is known.
+
+        Raises:
+            NotFound: the card that the paper should have is not there.
+        """
+        key = self.card_keys.get(paper_id)
+        if key is None or key.document is None:
+            return None
+        if paper_id not in self._cards:
+            raise NotFound(
+                "the card of a paper is not there", which=paper_id, advice="Materialize paper_cards first, or run "
+                "`lithouse survey`.",
+            )  # fmt: skip
+        return self._cards[paper_id]
+
+    @cached_property
+    def _cards(self) -> dict[str, PaperCard]:
+        return load_cards(self.view, {p: key for p, key in self.card_keys.items() if key.document})
 
     def human_outlines(self, count: int) -> list[Pattern]:
         """The human outlines nearest to the topic that it may see, nearest first."""
@@ -122,12 +145,13 @@ def open_library(view: View, index: PaperIndex, topic: Topic, pool: pl.DataFrame
     rows = {row["paper_id"]: row for row in held.iter_rows(named=True)}
     if gone := [p for p in ranked["paper_id"] if p not in rows]:
         raise NotFound("papers of the pool are no longer visible", which=", ".join(gone[:5]), advice="Survey again.")
-    papers = [_paper(rows[p]) for p in ranked["paper_id"]]
+    papers = [paper_of(rows[p]) for p in ranked["paper_id"]]
     names, matrix = index.vectors([p.paper_id for p in papers])
     return Library(view, topic, papers, names, matrix, index)
 
 
-def _paper(row: dict) -> Paper:
+def paper_of(row: dict) -> Paper:
+    """A row of `papers`, with citation_count and similarity where a pool gives them, as generation sees it."""
     return Paper(
         paper_id=row["paper_id"],
         title=row["title"],
@@ -139,12 +163,12 @@ def _paper(row: dict) -> Paper:
         submitted_latest=row["submitted_latest"],
         submitted_precision=row["submitted_precision"],
         content_hash=row["content_hash"],
-        citation_count=row["citation_count"],
+        citation_count=row.get("citation_count", 0),
         primary_category=row["primary_category"],
         doi=row["doi"],
         journal_ref=row["journal_ref"],
         license=row["license"],
         latest_version=row["latest_version"],
         is_withdrawn=row["is_withdrawn"],
-        similarity=row["similarity"] or 0.0,
+        similarity=row.get("similarity") or 0.0,
     )

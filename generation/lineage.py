@@ -169,18 +169,48 @@ def _span(lake: Lake, row: dict, span: dict, deep: bool) -> Node:
     versions = {m["table"]: m["version"] for m in row["manifest"]}
     held = lake.read("papers", version=versions.get("papers"), paper_id=span["paper_id"]).to_dicts()
     paper = held[0] if held else None
-    text = (paper["abstract"] or "")[span["start"] : span["end"]] if paper else ""
-    detail = {"text": text, "characters": [span["start"], span["end"]], "page": span["page"]}
-    node = Node(
-        "span",
-        f"{span['paper_id']}:{span['source']}[{span['start']}:{span['end']}]",
-        f"{span['source']} of {span['paper_id']}",
-        detail,
-    )
+    passage = _passage(lake, span, paper, versions) if span["source"] == "passage" else None
+    source = (passage["text"] if passage else "") if span["source"] == "passage" else (paper or {}).get("abstract")
+    detail = {
+        "text": (source or "")[span["start"] : span["end"]],
+        "characters": [span["start"], span["end"]],
+        "page": span["page"],
+    }
+    place = span["passage_id"] if span["source"] == "passage" else f"{span['paper_id']}:abstract"
+    label = f"{span['source']} of {span['paper_id']}" + (f", page {span['page']}" if span["page"] else "")
+    node = Node("span", f"{place}[{span['start']}:{span['end']}]", label, detail)
+    if passage:
+        node.detail["section"] = " ".join([passage["section_number"] or "", *passage["section_path"][-1:]]).strip()
+        node.children.append(_document(lake, passage, versions))
     if paper:
         node.detail["abstract_origin"] = paper["abstract_origin"]
-        node.children = [_paper(lake, paper, versions, deep)]
+        node.children.append(_paper(lake, paper, versions, deep))
     return node
+
+
+def _passage(lake: Lake, span: dict, paper: dict | None, versions: dict) -> dict | None:
+    where = {"id_month": paper["id_month"]} if paper else {}
+    rows = lake.read("passages", version=versions.get("passages"), passage_id=span["passage_id"], **where).to_dicts()
+    return rows[0] if rows else None
+
+
+def _document(lake: Lake, passage: dict, versions: dict) -> Node:
+    """The document a passage stands in: its file with SHA-256, what parsed it, and where the passage lies in it."""
+    keys = {"id_month": passage["id_month"], "paper_id": passage["paper_id"], "sha256": passage["sha256"]}
+    rows = lake.read("documents", version=versions.get("documents"), **keys).drop("markdown").to_dicts()
+    row = rows[0] if rows else {}
+    detail = {
+        "sha256": passage["sha256"],
+        "file": row.get("file"),
+        "source": row.get("source"),
+        "version": row.get("version"),
+        "parser": row.get("parser"),
+        "pages": row.get("page_count"),
+        "page": passage["page"],
+        "characters": [passage["start_char"], passage["end_char"]],
+        "section": passage["section"],
+    }
+    return Node("document", passage["sha256"], f"{row.get('file')}, page {passage['page']}", detail)
 
 
 def _paper(lake: Lake, paper: dict, versions: dict, deep: bool) -> Node:

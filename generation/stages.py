@@ -8,18 +8,14 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from corpus.contracts.registry import CONTRACTS
-from corpus.snapshots import last_complete_cutoff, take_snapshot
-from corpus.tables import Lake
-from corpus.visibility import View
+from corpus.snapshots import take_snapshot
 from generation import editions
 from generation.bibliography import bibtex
 from generation.editions import Edition
@@ -29,56 +25,17 @@ from generation.markdown import markdown
 from generation.page import PageFacts, page
 from generation.pools import NoEvidence, Pool, build_pool, pool_hash
 from generation.surveyforge import SurveyForge
+from generation.texts import cards_hash, cards_of
 from generation.topics import Topic
 from generation.values import Survey
-from indexes.paper_index import PaperIndex
+from generation.workshop import Workshop, view_of
 from ingestion.errors import BadInput, NotFound
 
 METHODS = {"surveyforge": SurveyForge}
 WRITERS = ("extractive",)
 
-_READ = ("papers", "citations", "human_outlines", "topics", "topic_pool")
+_READ = ("papers", "citations", "human_outlines", "topics", "topic_pool", "documents", "passages", "paper_cards")
 _WRITTEN = ("outlines", "digests", "edition_papers", "survey_sections", "survey_sentences")
-
-
-@dataclass
-class Workshop:
-    """What the stages work with: one lake, its index, and the sentences embedded so far.
-
-    Attributes:
-        progress: called with what is being done, items done, and items to do.
-    """
-
-    home: Path
-    progress: Callable[[str, int, int], None] | None = None
-    _embedded: dict[str, np.ndarray] = field(default_factory=dict)
-    _index: PaperIndex | None = None
-
-    @property
-    def lake(self) -> Lake:
-        return Lake(self.home)
-
-    @property
-    def index(self) -> PaperIndex:
-        """The index, checked against the corpus as it is now.
-
-        Raises:
-            NotFound, PermanentFailure: it is absent or was built from another corpus.
-        """
-        if self._index is None:
-            index = PaperIndex.open(self.home / "index")
-            index.require(take_snapshot(self.lake).content_hash)
-            self._index = index
-        return self._index
-
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors of texts, each embedded once."""
-        if new := [t for t in dict.fromkeys(texts) if t not in self._embedded]:
-            self._embedded.update(zip(new, self.index.embedder.embed(new), strict=True))
-        return np.stack([self._embedded[t] for t in texts])
-
-    def tell(self, what: str) -> Callable[[int, int], None] | None:
-        return (lambda done, total: self.progress(what, done, total)) if self.progress else None
 
 
 def method_named(name: str):
@@ -101,27 +58,6 @@ def writer_named(name: str, workshop: Workshop):
     if name not in WRITERS:
         raise BadInput("there is no writer", which=name, advice=f"Writers: {', '.join(WRITERS)}.")
     return ExtractiveWriter(workshop.embed)
-
-
-def cutoff_of(lake: Lake, topic: Topic) -> date:
-    """The day a topic is seen from: its own, or that of the last complete refresh.
-
-    Raises:
-        NotFound: the topic follows the corpus, which was never refreshed completely.
-    """
-    day = topic.cutoff or last_complete_cutoff(lake)
-    if day is None:
-        raise NotFound(
-            "the corpus was never refreshed completely",
-            advice="Run `lithouse refresh --source SOURCE --cutoff DAY`, or give the topic a --cutoff.",
-        )
-    return day
-
-
-def view_of(lake: Lake, topic: Topic) -> View:
-    """What the topic may see, at the table versions of this moment."""
-    versions = tuple(sorted(lake.versions().items()))
-    return View(lake, cutoff_of(lake, topic), topic.exclusions, topic.has_withdrawn, versions)
 
 
 def make_pool(workshop: Workshop, topic: Topic) -> tuple[Pool, bool]:
@@ -147,7 +83,7 @@ class Desk:
 
 
 def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: str) -> Desk:
-    """The edition that the stored pool and the outlines of now would give.
+    """The edition that the stored pool, the texts and the outlines of now would give.
 
     Raises:
         NoEvidence: the topic has no pool.
@@ -159,9 +95,10 @@ def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: s
         raise NoEvidence("the topic has no pool", which=topic.title, advice="Materialize topic_pool first.")
     view = view_of(lake, topic)
     library = open_library(view, workshop.index, topic, rows)
+    library.card_keys = cards_of(view, library.papers(library.pool), writer.name)
     edition = Edition(
         topic, method.name, writer.name, editions.parameters_of(method, writer), view.cutoff, pool_hash(rows),
-        editions.patterns_hash(method.patterns(library)),
+        cards_hash(library.card_keys), editions.patterns_hash(method.patterns(library)),
     )  # fmt: skip
     manifest = {t: v for t, v in view.versions if t in _READ}
     manifest |= {f"index/{name}": version for name, version in workshop.index.versions().items()}
@@ -217,6 +154,8 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "manifest": [{"table": t, "version": v} for t, v in sorted({**desk.manifest, **written}.items())],
         "corpus_hash": take_snapshot(lake).content_hash,
         "pool_hash": edition.pool_hash,
+        "cards_hash": edition.cards_hash,
+        "full_text_count": sum(key.document is not None for key in library.card_keys.values()),
         "status": "partial" if survey.failures else "complete",
         "failures": [{"item": f.item, "reason": f.reason} for f in survey.failures],
         "notes": [{"item": f.item, "reason": f.reason} for f in survey.notes],

@@ -329,4 +329,5 @@ def _evidence(library: Library, paper_id: str, entry: DigestEntry | None = None)
         matrix[0] if names else None,
         entry.is_home if entry else True,
         entry.similarity if entry else paper.similarity,
+        library.card(paper_id),
     )

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from generation.cards import PaperCard
 from generation.values import Paper, Pattern, Role, SectionDraft, StatedRow
 
 
@@ -21,12 +22,14 @@ class Evidence:
         vector: unit vector of title and abstract; None where it has none.
         is_home: the paper's best place is the node being written.
         similarity: cosine to the query that found it.
+        card: of a paper that was read in full; None where only its record is known.
     """
 
     paper: Paper
     vector: np.ndarray | None
     is_home: bool = True
     similarity: float = 0.0
+    card: PaperCard | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One Lance table keyed by paper_id: opening, reading keys, merging, deleting, keeping its indexes current.
+"""One Lance table with a key: opening, reading keys, merging, deleting, keeping its indexes current.
 
 What the columns mean, and how they are searched, belongs to `text_table` and `vector_table`.
 """
@@ -26,10 +26,14 @@ _FAULTS = (OSError, RuntimeError, ValueError)  # LanceDB raises these for whatev
 
 
 class LanceTable:
-    """A table that may not exist yet. Opened when first needed."""
+    """A table that may not exist yet. Opened when first needed.
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder, self.name = folder, name
+    Args:
+        key: the column that names a row; papers' tables go by paper_id.
+    """
+
+    def __init__(self, folder: Path, name: str, key: str = KEY) -> None:
+        self.folder, self.name, self.key = folder, name, key
         self.path = folder / f"{name}.lance"
         self._table: Any = None
 
@@ -89,7 +93,7 @@ class LanceTable:
             TransientFailure: fewer or more rows were written than given, so something else writes here.
         """
         with self.writing():
-            merge = self.table.merge_insert(KEY).when_matched_update_all().when_not_matched_insert_all()
+            merge = self.table.merge_insert(self.key).when_matched_update_all().when_not_matched_insert_all()
             result = merge.execute(rows)
         written = result.num_inserted_rows + result.num_updated_rows
         if written != rows.num_rows:
@@ -114,7 +118,7 @@ class LanceTable:
             return
         with self.writing():
             held = {column: index for index in self.table.list_indices() for column in index.columns}
-            for column, configuration in {KEY: BTree(), **indexes}.items():
+            for column, configuration in {self.key: BTree(), **indexes}.items():
                 if column not in held:
                     self.table.create_index(column, config=configuration)
             if is_changed or any(index.num_unindexed_rows for index in held.values()):

@@ -21,7 +21,7 @@ def command(query: str, cutoff: date | None, count: int, as_json: bool) -> None:
     import polars as pl
 
     from corpus.tables import Lake
-    from generation.stages import Workshop
+    from generation.workshop import Workshop
 
     workshop = Workshop(lithouse_home())
     hits = workshop.index.search(query, count, cutoff=cutoff or date.max)

@@ -19,9 +19,17 @@ from assets.home import lithouse_home
 @click.option("--include", metavar="IDS|FILE", help="Papers that must be in the pool: ids, or a file such as a .bib.")
 @click.option("--exclude", metavar="IDS|FILE", help="Papers hidden from the topic, by id and by title.")
 @click.option("--withdrawn", is_flag=True, help="Withdrawn papers may be cited.")
+@click.option(
+    "--parser",
+    default="docvortex",
+    show_default=True,
+    help="Reads the papers' files: docvortex, mineru-kit[:TIER], magic-pdf.",
+)
 @click.option("--force", is_flag=True, help="Compute every stage again.")
 @json_flag
-def command(topic, cutoff, description, method, model, pool, include, exclude, withdrawn, force, as_json) -> None:
+def command(
+    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, force, as_json
+) -> None:
     """Materialize a topic's survey; TOPIC is a title, or the key of a topic named before.
 
     Without --cutoff the topic follows the corpus; with one it is frozen at that day. What is done already is not
@@ -40,7 +48,7 @@ def command(topic, cutoff, description, method, model, pool, include, exclude, w
     }
     home = lithouse_home()
     known = None if any([description, cutoff, include, exclude, pool, withdrawn]) else _known(Lake(home), topic)
-    write(home, known or define_topic(topic, **options), method, model, force=force, as_json=as_json)
+    write(home, known or define_topic(topic, **options), method, model, parser=parser, force=force, as_json=as_json)
 
 
 def _known(lake, key: str):
@@ -54,7 +62,7 @@ def _known(lake, key: str):
         return None
 
 
-def write(home, topic, method: str, model: str, *, force: bool, as_json: bool) -> None:
+def write(home, topic, method: str, model: str, *, parser: str = "docvortex", force: bool, as_json: bool) -> None:
     """Materialize and report; exits 3 where the survey is partial."""
     from assets import runs
     from assets.results import survey_result
@@ -67,7 +75,7 @@ def write(home, topic, method: str, model: str, *, force: bool, as_json: bool) -
         raise click.BadParameter(f"'{model}' is no writer; writers: {', '.join(WRITERS)}.", param_hint="'--model'")
     started = time.monotonic()
     with progress_bars() as told:
-        written = runs.survey(home, topic, method, model, force=force, progress=told)
+        written = runs.survey(home, topic, method, model, parser=parser, force=force, progress=told)
     result = survey_result(home, written.row, Lake(home), time.monotonic() - started, written.stages_run)
     if as_json:
         print_json(result)

@@ -1,6 +1,6 @@
 """All tables of the lake, by name."""
 
-from corpus.contracts import papers, sources, surveys, topics
+from corpus.contracts import documents, papers, sources, surveys, topics
 from corpus.contracts.contract import Contract
 
 CONTRACTS: dict[str, Contract] = {
@@ -12,6 +12,11 @@ CONTRACTS: dict[str, Contract] = {
         papers.PAPERS,
         sources.HUMAN_OUTLINES,
         sources.CITATIONS,
+        documents.DOCUMENTS,
+        documents.SECTIONS,
+        documents.PASSAGES,
+        documents.BIBLIOGRAPHY,
+        documents.PAPER_CARDS,
         topics.TOPICS,
         topics.TOPIC_POOL,
         topics.EDITION_PAPERS,

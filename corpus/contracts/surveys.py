@@ -107,6 +107,13 @@ class SurveyEdition(dy.Schema):
     )
     corpus_hash = dy.String(description="Content hash of the corpus snapshot whose index was read.")
     pool_hash = dy.String(description="Content hash of the pool.")
+    cards_hash = dy.String(
+        nullable=True,
+        description="Content hash of the pool's cards, and so of the texts that were read; null in editions made before there were cards.",
+    )
+    full_text_count = dy.Int64(
+        nullable=True, description="Papers of the pool that were read in full.", metadata={"unit": "papers"}
+    )
     status = dy.String(description="complete or partial.")
     failures = dy.List(
         dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason."

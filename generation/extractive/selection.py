@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from generation.cards import CardField, PaperCard
 from generation.extractive.adaptation import adapt
 from generation.extractive.phrases import content_stems, root
 from generation.extractive.sentences import MoveName, SourceSentence, own_name, whole_sentences
@@ -95,7 +96,7 @@ def options_of(
     for item in evidence:
         fitting = [
             (source, sentence)
-            for source, sentence in _offers(item.paper)
+            for source, sentence in _offers(item.paper, item.card)
             if source.span not in avoid and (moves is None or source.move in moves)
         ]
         for source, sentence in _shortlist(fitting, words):
@@ -127,10 +128,28 @@ def _roots(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _offers(paper: Paper) -> tuple[tuple[SourceSentence, Sentence], ...]:
+def _offers(paper: Paper, card: PaperCard | None) -> tuple[tuple[SourceSentence, Sentence], ...]:
     """Each sentence of a paper that can be printed, with its source; a paper is evidence of many sections."""
-    adapted = ((source, adapt(source, paper)) for source in whole_sentences(paper))
+    adapted = ((source, adapt(source, paper)) for source in [*whole_sentences(paper), *_of_card(card)])
     return tuple((source, sentence) for source, sentence in adapted if sentence is not None)
+
+
+_MOVE_OF: dict[CardField, MoveName] = {
+    "contributions": "method", "methods": "method", "findings": "finding", "limitations": "open",
+}  # fmt: skip
+_IN_TEXT = 0.5
+"""Position of a sentence of the full text: behind what abstracts begin with, which is general."""
+
+
+def _of_card(card: PaperCard | None) -> list[SourceSentence]:
+    """What the card of a paper read in full says in single sentences of its passages."""
+    if card is None:
+        return []
+    return [
+        SourceSentence(item.spans[0], item.text, _MOVE_OF[name], _IN_TEXT)
+        for name, item in card.items()
+        if len(item.spans) == 1 and item.spans[0].source == "passage"
+    ]
 
 
 _MAIN_BONUS = {"method": 0.35, "finding": 0.1, "background": -0.25, "problem": -0.25, "open": -0.3}

@@ -1,16 +1,16 @@
 """Sentences of abstracts as material for a survey: where they stand, what they do, whether they are whole.
 
-Belongs here: splitting, rhetorical roles, and the refusal of what is no whole sentence. Not here: turning "we" into
-names (`adaptation`), what points elsewhere (`standing`), and choosing among sentences (`selection`).
+Belongs here: rhetorical roles, and the refusal of what is no whole sentence. Not here: where sentences end
+(`ingestion.sentences`), turning "we" into names (`adaptation`), what points elsewhere (`standing`), and choosing among
+sentences (`selection`).
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from generation.values import Paper, Span
+from ingestion.sentences import split
 
 MoveName = Literal["background", "problem", "method", "finding", "open"]
 
@@ -94,42 +94,6 @@ class SourceSentence:
         return len(self.text.split())
 
 
-def split(text: str) -> list[tuple[int, int]]:
-    """Sentence spans [start, end) of a text; decimals, "et al." and "[1, 2]" do not end a sentence."""
-    return list(_split(text))
-
-
-@lru_cache(maxsize=4096)
-def _split(text: str) -> tuple[tuple[int, int], ...]:
-    import blingfire
-
-    spans: list[tuple[int, int]] = []
-    for paragraph in re.finditer(r"[^\n]+(?:\n(?!\n)[^\n]+)*", text):
-        _, offsets = blingfire.text_to_sentences_and_offsets(paragraph.group(0))
-        for start, end in offsets:
-            spans.append((paragraph.start() + start, paragraph.start() + end))
-    return tuple(_join_broken(text, spans))
-
-
-def _join_broken(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join a sentence to the next where the stop was none: after an abbreviation, before a small letter or a digit."""
-    pending: tuple[int, int] | None = None
-    for start, end in spans:
-        if pending is not None:
-            before, after = text[pending[0] : pending[1]], text[start:end]
-            cut = re.search(
-                r"(?:\b(?:et al|e\.g|i\.e|vs|cf|resp|approx|Fig|Eq|Sec|Dr|No|St|w\.r\.t|a\.k\.a)\.|[^.!?…”\")])$",
-                before,
-            )
-            if "\n\n" not in text[pending[1] : start] and (cut or re.match(r"[a-z\d%,;]", after)):
-                pending = (pending[0], end)
-                continue
-            yield pending
-        pending = (start, end)
-    if pending is not None:
-        yield pending
-
-
 def whole_sentences(paper: Paper) -> list[SourceSentence]:
     """The sentences of a paper's abstract that are whole and of readable length, in order."""
     text = paper.abstract or ""
@@ -180,10 +144,10 @@ def move(sentence: str, own: str | None = None, position: float = 1.0) -> MoveNa
     return next((name for name, pattern in _MOVES if pattern.search(sentence)), "background")
 
 
-def is_whole(sentence: str) -> bool:
+def is_whole(sentence: str, most_words: int = MAX_WORDS) -> bool:
     """Whether a sentence is one: closed, balanced, without markup, of readable length."""
     return (
-        MIN_WORDS <= len(sentence.split()) <= MAX_WORDS
+        MIN_WORDS <= len(sentence.split()) <= most_words
         and sentence.endswith((".", ".”", '."'))
         and (sentence[0].isupper() or sentence[0].isdigit())
         and not _MARKUP.search(sentence)

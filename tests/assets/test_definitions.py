@@ -11,6 +11,7 @@ import pytest
 
 _TABLES = ["arxiv_records", "citations", "human_outlines", "papers"]
 _STAGES = ["topic_pool", "outline", "digests", "survey"]
+_TEXTS = {"topic_documents": "documents", "paper_cards": "paper_cards"}
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +27,18 @@ def _checks(graph):
 
 def test_every_asset_has_a_description_a_group_and_its_upstreams(graph):
     nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
-    assert set(nodes) == {*_TABLES, "corpus_snapshot", "paper_index", *_STAGES}
+    assert set(nodes) == {*_TABLES, "corpus_snapshot", "paper_index", *_TEXTS, *_STAGES}
     for name, node in nodes.items():
         assert node.description, name
-        assert node.group_name == ("surveys" if name in _STAGES else "corpus"), name
+        assert node.group_name == ("surveys" if name in _STAGES else "texts" if name in _TEXTS else "corpus"), name
     parents = {name: {key.to_user_string() for key in node.parent_keys} for name, node in nodes.items()}
     assert parents["papers"] == {"arxiv_records"}
     assert parents["topic_pool"] == {"paper_index", "citations"}
     assert parents["survey"] == {"digests"}
     assert parents["digests"] == {"outline"}
-    assert parents["outline"] == {"topic_pool", "human_outlines"}
+    assert parents["topic_documents"] == {"topic_pool"}
+    assert parents["paper_cards"] == {"topic_documents"}
+    assert parents["outline"] == {"topic_pool", "paper_cards", "human_outlines"}
 
 
 def test_every_table_asset_shows_the_columns_of_its_contract(graph):
@@ -51,10 +54,14 @@ def test_every_table_asset_shows_the_columns_of_its_contract(graph):
 
 def test_every_table_has_its_contract_check_and_surveys_have_theirs(graph):
     checks = _checks(graph)
-    assert {(name, "contract") for name in (*_TABLES, *_STAGES)} <= checks
+    assert {(name, "contract") for name in (*_TABLES, *_STAGES, "paper_cards")} <= checks
+    tables = ("documents", "passages", "bibliography")
+    assert {("topic_documents", f"{table}_contract") for table in tables} <= checks
     assert {
         ("papers", "papers_match_records"),
         ("paper_index", "index_matches_snapshot"),
+        ("topic_documents", "parsed_documents_have_text"),
+        ("topic_documents", "passages_stand_in_documents"),
         ("survey", "citations_have_rows"),
         ("survey", "none_after_the_cutoff"),
         ("survey", "no_uncited_reference"),

@@ -147,6 +147,9 @@ class SmallLibrary:
     def human_outlines(self, count: int) -> list:
         return []
 
+    def card(self, paper_id: str) -> None:
+        return None
+
     def consult(self, operation: str, paper_ids, reason: str) -> None:
         pass
 

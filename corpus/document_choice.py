@@ -1,0 +1,199 @@
+"""Which file of a paper is read for a cutoff, and what is still to do for a set of papers.
+
+The newest version known not to be after the cutoff is read; where none is known to be, the lowest one held, which
+is then possibly later than the cutoff. A file that cannot be read gives way to the next one in that order, and keeps
+its row. Not here: parsing (`ingestion.documents`) and storing (`corpus.documents`).
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+
+from corpus.tables import Lake
+from ingestion.documents.statuses import MEANINGS
+from ingestion.held_files import HeldFile, Unreachable, held_files
+
+NO_FILE = ""
+"""`sha256` of the row of a paper without a file."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file to be read.
+
+    Attributes:
+        version_on: day of the file's version; None where no source dates it.
+    """
+
+    paper_id: str
+    id_month: date
+    held: HeldFile
+    version_on: date | None
+
+
+@dataclass(frozen=True)
+class Fileless:
+    """A paper that gets a row without a file: none is held (`abstract_only`), or it is `withdrawn`."""
+
+    paper_id: str
+    id_month: date
+    status: str
+
+
+@dataclass(frozen=True)
+class ToDo:
+    """What is missing for the texts of some papers.
+
+    Attributes:
+        tasks: files to read, in the order of the papers asked for.
+        fileless: rows to write without reading anything.
+        unreachable: sources whose files cannot be listed, with the reason.
+    """
+
+    tasks: tuple[Task, ...]
+    fileless: tuple[Fileless, ...]
+    unreachable: tuple[Unreachable, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.tasks or self.fileless)
+
+
+def to_do(
+    lake: Lake,
+    paper_ids: Collection[str],
+    cutoff: date | None,
+    derivation: str,
+    parser: str,
+    *,
+    with_withdrawn: bool = False,
+    retry: bool = False,
+) -> ToDo:
+    """The files that must be read so that every paper has its text, or the reason why it has none.
+
+    Args:
+        paper_ids: papers of the lake; others are left out.
+        cutoff: inclusive UTC day that chooses among versions; None for the newest.
+        derivation: rows made by other code than this count as missing.
+        parser: who would read them; what another parser could not read is tried again.
+        with_withdrawn: read withdrawn papers too.
+        retry: read files again whose last status may change with time or with other limits.
+    """
+    wanted = list(dict.fromkeys(paper_ids))
+    columns = ["paper_id", "id_month", "versions", "submitted_on", "updated_on", "latest_version", "is_withdrawn"]
+    papers = lake.scan("papers").filter(pl.col("paper_id").is_in(wanted)).select(columns).collect()
+    known = {row["paper_id"]: row for row in papers.to_dicts()}
+    rows = _rows(lake, wanted)
+    files, unreachable = held_files(sources(lake), [p for p in wanted if p in known])
+    tasks, fileless = [], []
+    for paper_id in wanted:
+        if paper_id not in known:
+            continue
+        paper, done = known[paper_id], rows.get(paper_id, [])
+        if paper["is_withdrawn"] and not with_withdrawn:
+            if not any(r["status"] == "withdrawn" for r in done):
+                fileless.append(Fileless(paper_id, paper["id_month"], "withdrawn"))
+            continue
+        held = in_order(files.get(paper_id, []), paper, cutoff)
+        if not held:
+            # A source that cannot be listed may hold the file: nothing is said of the paper then.
+            if not (unreachable or any(r["status"] == "abstract_only" or r["sha256"] != NO_FILE for r in done)):
+                fileless.append(Fileless(paper_id, paper["id_month"], "abstract_only"))
+            continue
+        task = _next_file(held, done, paper, lambda row: _is_settled(row, derivation, parser, retry))
+        if task is not None:
+            tasks.append(task)
+    return ToDo(tuple(tasks), tuple(fileless), tuple(unreachable))
+
+
+def in_order(files: Iterable[HeldFile], paper: dict, cutoff: date | None) -> list[HeldFile]:
+    """Files in the order in which they would be read; equal versions by source.
+
+    Args:
+        paper: row of `papers` (versions, submitted_on, updated_on, latest_version).
+    """
+
+    def key(held: HeldFile) -> tuple:
+        day = version_day(paper, held.version)
+        number = held.version or 0
+        if cutoff is None or (day is not None and day <= cutoff):
+            return 0, -number, held.source, held.file
+        return 1, number, held.source, held.file
+
+    return sorted(files, key=key)
+
+
+def version_day(paper: dict, version: int | None) -> date | None:
+    """Day (UTC) on which a version was submitted; None where no source tells."""
+    for known in paper["versions"] or []:
+        if known["number"] == version and known["created_at"]:
+            return known["created_at"].date()
+    if version == 1:
+        return paper["submitted_on"]
+    if version is not None and version == paper["latest_version"]:
+        return paper["updated_on"]
+    return None
+
+
+def is_possibly_later(version_on: date | None, cutoff: date) -> bool:
+    """Whether a document's version cannot be shown to be within the cutoff."""
+    return version_on is None or version_on > cutoff
+
+
+def _next_file(held: list[HeldFile], done: list[dict], paper: dict, is_settled: Callable[[dict], bool]) -> Task | None:
+    """The first file in order that is not settled; None where one is parsed or all have failed for good."""
+    for file in held:
+        row = next((r for r in done if _is_of(r, file)), None)
+        if row is None or not is_settled(row):
+            return Task(paper["paper_id"], paper["id_month"], file, version_day(paper, file.version))
+        if row["status"] == "parsed":
+            return None
+    return None
+
+
+def _is_settled(row: dict, derivation: str, parser: str, retry: bool) -> bool:
+    """Whether reading the file of a row once more would give nothing new."""
+    policy = MEANINGS[row["status"]].retry
+    if row["derivation"] != derivation or (policy == "other_parser" and row["parser"] != parser):
+        return False
+    return not (retry and (row["is_retryable"] or policy in ("later", "other_limits")))
+
+
+def _is_of(row: dict, file: HeldFile) -> bool:
+    """Whether a row was made from the file as it is now: hashing it again would cost as much as reading it."""
+    return (
+        row["source"] == file.source
+        and row["file"] == file.file
+        and row["size_bytes"] == file.size_bytes
+        and row["modified_at"] == file.modified_at
+    )
+
+
+def _rows(lake: Lake, paper_ids: list[str]) -> dict[str, list[dict]]:
+    columns = [
+        "paper_id",
+        "sha256",
+        "source",
+        "file",
+        "size_bytes",
+        "modified_at",
+        "status",
+        "is_retryable",
+        "parser",
+        "derivation",
+    ]
+    months = lake.scan("papers").filter(pl.col("paper_id").is_in(paper_ids)).select("id_month").unique().collect()
+    scan = lake.scan("documents").filter(
+        pl.col("id_month").is_in(months["id_month"].to_list()), pl.col("paper_id").is_in(paper_ids)
+    )
+    found: dict[str, list[dict]] = {}
+    for row in scan.select(columns).collect().to_dicts():
+        found.setdefault(row["paper_id"], []).append(row)
+    return found
+
+
+def sources(lake: Lake) -> list[str]:
+    """Sources of which a harvest is on record."""
+    return sorted(lake.scan("harvests").select("source").unique().collect().to_series())

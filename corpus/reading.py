@@ -1,0 +1,208 @@
+"""Files of papers read into the lake: parsed within limits, stored as they come.
+
+Belongs here: the run over what is to do. Not here: what is to do (`corpus.document_choice`), how one file is parsed
+(`ingestion.documents.parsing`), the rows (`corpus.document_rows`, `corpus.documents`).
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import ingestion
+from corpus.document_choice import Task, ToDo, Unreachable, to_do
+from corpus.document_rows import Read, Rows, rows_of, rows_without_file
+from corpus.documents import store_documents
+from corpus.hashing import text_hash
+from corpus.referencing import resolve_references
+from corpus.snapshots import take_snapshot
+from corpus.tables import Lake
+from ingestion.documents.limits import Limits
+from ingestion.documents.parsers import Parser, docvortex_parser, external_parser
+from ingestion.documents.parsing import parse_files
+from ingestion.documents.statuses import ParseOutcome
+
+_COMMIT_FILES, _COMMIT_SECONDS = 16, 20.0
+"""What a killed run loses at most; a commit of four tables costs about .2 s, a file about 5."""
+_FILELESS_AT_ONCE = 2_000
+_DECIDING = (
+    "corpus/document_rows.py",
+    "corpus/passages.py",
+    "ingestion/sentences.py",
+    "ingestion/references",
+    "ingestion/documents",
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How files are read.
+
+    Attributes:
+        concurrency: files at once.
+        limits: of one file; None for the parser's own.
+        total_seconds: for all files of a run; None for no limit.
+    """
+
+    parser: Parser
+    concurrency: int = field(default_factory=lambda: os.cpu_count() or 1)
+    limits: Limits | None = None
+    total_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read.
+
+    Attributes:
+        by_status: status → files.
+        failures: (paper id, status, advice) of files that gave no text.
+        fileless: papers that got a row without a file.
+        unreachable: sources whose files cannot be listed.
+    """
+
+    by_status: Counter[str]
+    failures: tuple[tuple[str, str, str], ...]
+    fileless: int
+    unreachable: tuple[Unreachable, ...]
+
+    def __add__(self, other: "Reading") -> "Reading":
+        return Reading(
+            self.by_status + other.by_status,
+            self.failures + other.failures,
+            self.fileless + other.fileless,
+            tuple(dict.fromkeys(self.unreachable + other.unreachable)),
+        )
+
+    @property
+    def is_worth_another_look(self) -> bool:
+        """A file gave no text: the paper may have another one."""
+        return bool(self.failures)
+
+
+def reader_named(name: str) -> Reader:
+    """A reader by its parser: `docvortex`, `magic-pdf`, `mineru-kit` or `mineru-kit:TIER`.
+
+    Raises:
+        BadInput: there is no such parser or tier.
+        PermanentFailure: the program is not installed.
+    """
+    program, _, tier = name.partition(":")
+    if program == "docvortex" and not tier:
+        return Reader(docvortex_parser())
+    return Reader(external_parser(program, tier or None))
+
+
+@cache
+def derivation() -> str:
+    """Version of the code that makes rows of what a parser says: the hash of its sources."""
+    root = Path(ingestion.__file__).parents[1]
+    files = [
+        f
+        for name in _DECIDING
+        for f in (sorted((root / name).glob("*.py")) if (root / name).is_dir() else [root / name])
+    ]
+    return text_hash("".join(f.read_text(encoding="utf-8") for f in files))[:12]
+
+
+def read_papers(
+    lake: Lake,
+    todo: ToDo,
+    reader: Reader,
+    count_tokens: Callable[[str], int],
+    progress: Callable[[int, int], None] | None = None,
+) -> Reading:
+    """Read and store what is to do; what was read before an error or an interruption is stored too.
+
+    Args:
+        count_tokens: word pieces of a text, of the embedder that passages are sized for.
+        progress: called with files done and files to do.
+
+    Raises:
+        PermanentFailure: the parser cannot work at all, e.g. its weights are absent.
+    """
+    fileless = [rows_without_file(paper, derivation(), datetime.now(UTC)) for paper in todo.fileless]
+    for start in range(0, len(fileless), _FILELESS_AT_ONCE):
+        store_documents(lake, fileless[start : start + _FILELESS_AT_ONCE])
+    tasks = {task.held.path: task for task in todo.tasks}
+    statuses: Counter[str] = Counter()
+    failures: list[tuple[str, str, str]] = []
+    waiting: list[Rows] = []
+    last = time.monotonic()
+    outcomes = parse_files(
+        tasks, reader.parser, concurrency=min(reader.concurrency, max(len(tasks), 1)),
+        per_file_limits=reader.limits, total_seconds=reader.total_seconds,
+    )  # fmt: skip
+    try:
+        for done, (path, outcome) in enumerate(outcomes, start=1):
+            task = tasks[path]
+            waiting.append(rows_of(_read(task, outcome, reader), count_tokens, derivation(), datetime.now(UTC)))
+            statuses[outcome.status] += 1
+            if outcome.status != "parsed":
+                failures.append((task.paper_id, outcome.status, outcome.advice))
+            if len(waiting) >= _COMMIT_FILES or time.monotonic() - last > _COMMIT_SECONDS:
+                store_documents(lake, waiting)
+                waiting, last = [], time.monotonic()
+            if progress:
+                progress(done, len(tasks))
+    finally:
+        store_documents(lake, waiting)
+    return Reading(statuses, tuple(failures), len(fileless), todo.unreachable)
+
+
+def _read(task: Task, outcome: ParseOutcome, reader: Reader) -> Read:
+    return Read(
+        task=task,
+        sha256=outcome.sha256,
+        status=outcome.status,
+        is_retryable=outcome.is_retryable,
+        advice=outcome.advice,
+        notes=outcome.notes,
+        parser=reader.parser.name,
+        tier=reader.parser.tier,
+        page_count=outcome.page_count,
+        seconds=outcome.seconds,
+        document=outcome.document,
+    )
+
+
+@dataclass(frozen=True)
+class OneText:
+    """The text of one paper, or the status and advice where it has none; and what is to be told beside it."""
+
+    markdown: str | None
+    status: str
+    advice: str
+    notes: tuple[str, ...] = ()
+
+
+def read_one(lake: Lake, paper_id: str, reader: Reader, count_tokens: Callable[[str], int]) -> OneText:
+    """The newest text of a paper, whatever any topic's cutoff; its file is read if it was not yet.
+
+    Withdrawn papers are read too, and failures that may have passed are tried again: somebody asked for this one.
+    """
+    notes: list[str] = []
+    for _ in range(_MOST_FILES):
+        todo = to_do(lake, [paper_id], None, derivation(), reader.parser.name, with_withdrawn=True, retry=not notes)
+        notes += [f"{u.source}: {u.reason}" for u in todo.unreachable]
+        if todo.is_empty:
+            break
+        reading = read_papers(lake, todo, reader, count_tokens)
+        notes += [f"{paper}: {status}. {advice}" for paper, status, advice in reading.failures]
+        if not reading.is_worth_another_look:
+            break
+    resolve_references(lake, [paper_id], take_snapshot(lake).content_hash)
+    rows = lake.read("documents", paper_id=paper_id).to_dicts()
+    rows.sort(key=lambda r: (r["status"] != "parsed", -(r["version"] or 0), r["sha256"]))
+    if not rows:
+        return OneText(None, "no file could be looked for", "Mount or restore the source's folder.", tuple(notes))
+    best = rows[0]
+    return OneText(best["markdown"], best["status"], best["advice"], tuple(dict.fromkeys([*notes, *best["notes"]])))
+
+
+_MOST_FILES = 20
+"""Versions of a paper tried one after another."""

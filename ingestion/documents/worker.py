@@ -1,0 +1,205 @@
+"""What happens to a file in its confined process, with docvortex as the parser.
+
+Here: from the file to the reply: checks, parts of long files, the parser's call. Not here: limits (the process has
+them), the repair of what the parser says (`ingestion.documents.structure`).
+"""
+
+import importlib
+import logging
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from ingestion.documents.statuses import Status
+from ingestion.documents.values import Document
+
+if TYPE_CHECKING:
+    import pypdfium2 as pdfium
+
+INPUT = "input.pdf"
+PART_PAGES = 60
+"""Longer files are parsed in parts of this size: docvortex holds 12 MB a page until it is done."""
+_PACKAGES = ("docvortex.document.pdf", "docvortex.analyzers.native.pdf", "docvortex.postprocess")
+_MODULES = (
+    # docvortex imports these at its first PDF.
+    "docvortex._native",
+    "docvortex.analyzers.native.models",
+    "docvortex.document.page_range",
+    "docvortex.metadata",
+    "importlib.readers",
+    "PIL.ImageFile",
+    "pypdf.filters",
+    # Ours.
+    "ingestion.documents.destinations",
+    "ingestion.documents.docvortex_blocks",
+    "ingestion.documents.opening",
+    "ingestion.documents.structure",
+)
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a confined process says of its file.
+
+    Attributes:
+        document: not None exactly if `status` is `parsed`.
+        notes: what was cut or repaired, or why there is no document.
+        setup_fault: what is wrong with the parser itself, what it said, and advice; then the status means nothing.
+    """
+
+    status: Status
+    page_count: int | None = None
+    document: Document | None = None
+    notes: tuple[str, ...] = ()
+    setup_fault: tuple[str, str, str] | None = None
+
+
+REPLY_FORM = TypeAdapter(Reply)
+
+
+def prepare() -> None:
+    """Import what parsing needs, without opening a PDF: PDFium with fonts in use must not be forked."""
+    for name in _PACKAGES:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
+    for name in _MODULES:
+        importlib.import_module(name)
+    _hold_back_chatter()
+
+
+def _hold_back_chatter() -> None:
+    """docvortex tells each table and each doubtful style at debug level; pypdfium2 warns of what docvortex does."""
+    from loguru import logger
+
+    logger.remove()
+    logger.add(sys.stderr, level="ERROR")
+    logging.getLogger("pypdfium2").setLevel(logging.ERROR)
+
+
+def parse(folder: Path, options: dict) -> bytes:
+    """A job: parse `INPUT` in `folder`. Options: `pages`, the most to read. Returns a `Reply` as JSON."""
+    from docvortex.document.pdf import initialize_pdfium_runtime
+
+    from ingestion.documents.opening import Unreadable, check_text_layer, open_pdf
+
+    initialize_pdfium_runtime()  # its fonts have to be there before PDFium first asks for one
+    page_count = None
+    try:
+        pdf = open_pdf(folder / INPUT)
+        page_count = len(pdf)
+        check_text_layer(pdf, options["pages"])
+        document, notes = _document(pdf, folder / INPUT, options["pages"])
+    except Unreadable as error:
+        return written(Reply(error.status, page_count, notes=(error.note,)))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a parser of 130,000 lines may raise
+        return written(Reply("corrupt", page_count, notes=(f"docvortex failed: {type(error).__name__}: {error}",)))
+    return written(judged(document, page_count, notes))
+
+
+def judged(document: Document, page_count: int, notes: Sequence[str]) -> Reply:
+    """`parsed` if the document holds any text below its headings, else `empty_text`."""
+    notes = (*notes, *document.notes)
+    if any(c.isalnum() for part in document.parts for c in document.markdown[part.start : part.end]):
+        return Reply("parsed", page_count, document, notes)
+    return Reply("empty_text", page_count, notes=(*notes, "the parser found no text"))
+
+
+def written(reply: Reply) -> bytes:
+    """`reply` as JSON."""
+    return REPLY_FORM.dump_json(reply)
+
+
+def _document(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> tuple[Document, list[str]]:
+    from ingestion.documents.destinations import read_destinations
+    from ingestion.documents.docvortex_blocks import raw_document
+    from ingestion.documents.structure import structured
+
+    page_count = len(pdf)
+    read = min(page_count, most_pages)
+    notes = [f"pages 1–{read:,} of {page_count:,}"] if read < page_count else []
+    payload = {
+        "document": {"pages": list(_pages(pdf, path, read))},
+        "page_count": page_count,
+        "title": pdf.get_metadata_value("Title"),
+        "destinations": [[d.name, d.page, d.x, d.y] for d in read_destinations(pdf) if d.page <= read],
+    }
+    payload, removed = writable(payload)
+    if removed:
+        notes.append(f"{removed} NUL characters and lone surrogates removed")
+    return structured(raw_document(payload)), notes
+
+
+def _pages(pdf: "pdfium.PdfDocument", path: Path, read: int) -> Iterator[dict]:
+    """Pages as docvortex describes them, those of parts renumbered."""
+    from ingestion.documents.opening import page_range
+
+    if read <= PART_PAGES and read == len(pdf):
+        yield from docvortex_pages(path.read_bytes())
+        return
+    for start in range(0, read, PART_PAGES):
+        for page in docvortex_pages(page_range(pdf, start, min(start + PART_PAGES, read))):
+            yield page | {"page_idx": page["page_idx"] + start}
+
+
+def docvortex_pages(data: bytes) -> list[dict]:
+    """A PDF's pages as docvortex describes them, without crops of figures and formulas, which we do not keep.
+
+    docvortex has no setting for these. It renders them in a session that it asks the document for; this document
+    gives it one that renders nothing, which spares a second process with all its imports.
+    """
+    import docvortex
+    from docvortex.document.pdf import PDFDocument
+
+    class Uncropped(PDFDocument):
+        def get_render_session(self, **_: object) -> _NoCrops:
+            return _NoCrops()
+
+    document = Uncropped(data)
+    try:
+        return docvortex.parse(document, parse_mode="txt").to_dict()["pages"]
+    finally:
+        document.close()
+
+
+class _NoCrops:
+    """In place of `docvortex.document.pdf.PDFRenderSession`."""
+
+    def validate_input(self, data: bytes) -> None:
+        pass
+
+    def render(self, start: int, end: int, *, prepared_crops: list, timeout: float | None = None) -> list[list[tuple]]:
+        return [[(index, None) for index, _ in page] for page in prepared_crops]
+
+
+def writable(value: Any) -> tuple[Any, int]:
+    """`value` without NUL and surrogates in its strings, which no file format takes; surrogate pairs become their
+    character. And how many characters went. Other control characters go where text is cleaned."""
+    removed = 0
+
+    def clean(item: Any) -> Any:
+        nonlocal removed
+        if isinstance(item, str):
+            if not _UNWRITABLE.search(item):
+                return item
+            paired = _PAIR.sub(lambda m: m[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), item)
+            text, count = _UNWRITABLE.subn("", paired)
+            removed += count
+            return text
+        if isinstance(item, list):
+            return [clean(entry) for entry in item]
+        if isinstance(item, dict):
+            return {key: clean(entry) for key, entry in item.items()}
+        return item
+
+    return clean(value), removed
