@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +38,7 @@ from ingestion.references.fields import ReferenceFields, parse_entry
 from ingestion.references.splitting import split_entries
 
 PRECISION, RECALL = 0.98, 0.90
-_FILES = ("papers_until_2022", "papers_2023_2024", "papers_2025", "papers_2026")
+FILES = ("papers_until_2022", "papers_2023_2024", "papers_2025", "papers_2026")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|(?:doi:?\s*)?10\.\d{4,9}/\S+", re.I)
 _ID = re.compile(
     r"(?:arXiv:\s*|abs/)?(?:\b\d{4}\.\s?\d{4,5}(?:v\d+)?|\b[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:\s*\[[\w.-]+\])?", re.I
@@ -96,11 +96,11 @@ def main() -> None:
     sys.exit(0 if good else 1)
 
 
-def load(lake: Lake, data: Path, scratch: Path) -> None:
-    """The four metadata files as a mirror, harvested into an empty lake."""
+def load(lake: Lake, data: Path, scratch: Path, files: Sequence[str] = FILES) -> None:
+    """Metadata files as a mirror, harvested into an empty lake."""
     mirror = scratch / "mirror"
     mirror.mkdir()
-    for number, name in enumerate(_FILES, start=1):
+    for number, name in enumerate(files, start=1):
         (mirror / f"metadata_{number}.parquet").symlink_to((data / "arxiv_metadata" / f"{name}.parquet").resolve())
     commit_records(lake, read_source(open_mirror(mirror), cutoff=None))
     derive_papers(lake)

@@ -13,7 +13,7 @@ from typing import Literal
 import polars as pl
 
 from corpus.resolution_candidates import Candidates, HeldPaper, Lookups, find_candidates, lookups_of, title_words
-from corpus.resolution_verdict import Pair, compare, compare_authors, difference, is_near_match
+from corpus.resolution_verdict import Pair, compare, compare_authors, difference, is_near_match, may_be_near
 from ingestion.comparison import title_key
 from ingestion.references.fields import ReferenceFields
 
@@ -161,8 +161,9 @@ def _near(fields: ReferenceFields, lookups: Lookups, candidates: Candidates) -> 
         return Resolution(None, "none", detail="it has no title that could be read")
     near = []
     words = title_words(fields.title)
+    distinct = frozenset(words)
     for paper in candidates.near(lookups):
-        if (found := difference(words, paper.words)) is not None:
+        if may_be_near(distinct, paper) and (found := difference(words, paper.words)) is not None:
             near.append((compare(fields, paper), found))
     linked = [(pair, found) for pair, found in near if is_near_match(pair, found)]
     ids = tuple(pair.paper.paper_id for pair, _ in near)

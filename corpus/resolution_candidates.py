@@ -54,6 +54,10 @@ class HeldPaper:
     def words(self) -> tuple[str, ...]:
         return title_words(self.title)
 
+    @cached_property
+    def word_set(self) -> frozenset[str]:
+        return frozenset(self.words)
+
 
 @dataclass(frozen=True)
 class Lookups:

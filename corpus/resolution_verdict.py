@@ -131,14 +131,20 @@ class Difference:
         return ", ".join(part for part in (without, added) if part)
 
 
+def may_be_near(printed: frozenset[str], paper: HeldPaper) -> bool:
+    """Whether a title shares enough words with the paper's to be worth `difference`, which costs a hundred times more."""
+    # Two words spelled otherwise, one of them in two parts, may come on top of those that differ.
+    least = max(len(paper.word_set), len(printed)) - _most_changed(len(paper.words)) - 3
+    return len(paper.word_set & printed) >= least
+
+
+def _most_changed(words: int) -> int:
+    return max(1, words // 4)
+
+
 def difference(printed: Sequence[str], held: Sequence[str]) -> Difference | None:
     """How two titles differ, given as `title_words`; None where they are too far apart to be called near."""
-    limit = max(1, len(held) // 4)
-    # Most candidates only begin or end alike; counting shared words is a hundred times cheaper than aligning them.
-    # Two words spelled otherwise may come on top.
-    distinct, ours = set(held), set(printed)
-    if len(distinct & ours) < max(len(distinct), len(ours)) - limit - 3:
-        return None
+    limit = _most_changed(len(held))
     missing: list[str] = []
     added: list[str] = []
     unlike: set[str] = set()

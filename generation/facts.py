@@ -34,7 +34,7 @@ def scope_facts(library: Library) -> list[StatedRow]:
 
 def _closing_names() -> list[StatedRow]:
     """Facts that are known only when all sections are written, with a value that `restate` replaces."""
-    names = ("cited_count", "own_words_count", "summaries_only_count", "own_count", "summary_count", "body_count",
+    names = ("cited_count", "full_text_count", "own_words_count", "summaries_only_count", "own_count", "summary_count", "body_count",
              "largest_section", "largest_count", "first_year", "last_year", "most_cited_id", "most_title",
              "most_citations")  # fmt: skip
     return [StatedRow(name, UNKNOWN) for name in names]
@@ -96,6 +96,12 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
         ),
     ]
     facts += _origins(cited, joined)
+    if read := {
+        span.paper_id for s in survey.sections for t in s.sentences() for span in t.spans if span.source == "passage"
+    }:
+        spans = f"SELECT unnest(spans) AS span FROM survey_sentences WHERE topic = '{key}' AND edition = '{EDITION}'"  # noqa: S608
+        query = f"SELECT count(DISTINCT span.paper_id) FROM ({spans}) WHERE span.source = 'passage'"  # noqa: S608
+        facts.append(StatedRow("full_text_count", _number(len(read)), query))
     if most and most.citation_count >= 2:
         facts += [
             StatedRow("most_cited_id", most.paper_id),

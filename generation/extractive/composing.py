@@ -33,6 +33,10 @@ MIXED = (
     "project, whose words are not the authors'; sentences were changed only in naming who speaks and in dropping what "
     "points elsewhere."
 )
+FULL_TEXT = (
+    "For {full_text_count} of the cited papers sentences also come from the full text, and the lineage of such a sentence "
+    "names the page."
+)
 PLAN = "The survey takes up {plan}."
 LEADS = (
     "{section_papers} papers of the pool belong here, submitted between {first_year} and {last_year}; the "

@@ -105,7 +105,8 @@ def introduction(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid
     plan = [
         f"{title} (Section {number})" for number, title, role in request.outline if role == "body" and "." not in number
     ]
-    scope = [compose(t, facts) for t in (composing.SCOPE, composing.OWN_WORDS, composing.SUMMARIES, composing.MIXED)]
+    said = (composing.SCOPE, composing.OWN_WORDS, composing.SUMMARIES, composing.MIXED, composing.FULL_TEXT)
+    scope = [compose(template, facts) for template in said]
     if plan:
         scope.append(compose(composing.PLAN, {"plan": StatedRow("plan", listed(plan))}))
     printed = [tuple(o.sentence for o in group) for group in (opening, problems) if group]

@@ -6,7 +6,7 @@ for a file (`ingestion.documents.parsers`).
 The warden (`ingestion.documents.warden`) is a process of its own that imports the parser once and forks for each
 file, since importing docvortex costs 2.3 CPU seconds, as much as parsing six pages. It opens no file itself, so each
 file meets a fresh process. Python's own fork server was tried on paper and not taken: it inherits the environment
-with its secrets, imports the caller's main module, and knows no limits.
+with its secrets, imports the caller's main module, and knows no limits. All this needs POSIX.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Self
 
 from ingestion.documents.limits import Limits
-from ingestion.errors import LithouseError, TransientFailure
+from ingestion.errors import TransientFailure
 
 KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH")
 """What parsers may see of our environment; secrets live in it."""
@@ -93,6 +93,7 @@ class Confinement:
 
     def folder(self) -> Path:
         """A new empty folder that only this user can read; `discard` it when its job has ended."""
+        self._root.mkdir(mode=0o700, exist_ok=True)  # a warden that failed took it along
         return Path(tempfile.mkdtemp(prefix="job-", dir=self._root))
 
     def discard(self, folder: Path) -> None:
@@ -168,14 +169,3 @@ class Confinement:
                 self._warden.kill()
                 self._warden.wait()
         self._channel = self._warden = None
-
-
-def refused_on_this_system() -> LithouseError | None:
-    """Why files cannot be confined here; None where they can."""
-    if os.name == "posix":
-        return None
-    return LithouseError(
-        "Files are parsed in confined processes, which this system does not offer",
-        which=sys.platform,
-        advice="Use Linux, macOS or WSL.",
-    )

@@ -148,7 +148,7 @@ def parse(folder: Path, options: dict) -> bytes:
 
     Options: `argv`, `pages` (the most to read), `needs_text_layer`, `name`, `tier`, `weights` (advice), `absent_weights`.
     """
-    from ingestion.documents.opening import Unreadable, check_text_layer, open_pdf, page_range
+    from ingestion.documents.opening import Unreadable, check_text_layer, extract, open_pdf
 
     page_count, notes = None, []
     try:
@@ -158,7 +158,7 @@ def parse(folder: Path, options: dict) -> bytes:
             check_text_layer(pdf, options["pages"])
         if page_count > options["pages"]:
             notes.append(f"pages 1–{options['pages']:,} of {page_count:,}")
-            (folder / INPUT).write_bytes(page_range(pdf, 0, options["pages"]))
+            (folder / INPUT).write_bytes(extract(pdf, range(options["pages"])))
         pdf.close()
     except Unreadable as error:
         return written(Reply(error.status, page_count, notes=(error.note,)))

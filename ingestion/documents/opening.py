@@ -1,9 +1,11 @@
 """What PDFium tells of a PDF before it is parsed: does it open, has it text.
 
-Here: encryption, damage, pages, text layer, a range of pages as a file of its own. PDFium is large and reads whatever
+Here: encryption, damage, pages, text layer, some of its pages as a file of their own. PDFium is large and reads whatever
 people send: only confined processes call this.
 """
 
+import contextlib
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -66,7 +68,7 @@ def check_text_layer(pdf: pdfium.PdfDocument, most_pages: int) -> None:
         raise Unreadable("no_text_layer", f"{average:.0f} characters a page on average, over {len(found)} pages")
 
 
-def _characters(pdf: pdfium.PdfDocument, numbers: range | list[int]) -> list[int]:
+def _characters(pdf: pdfium.PdfDocument, numbers: Iterable[int]) -> list[int]:
     counts = []
     for number in numbers:
         try:
@@ -92,19 +94,29 @@ def _has_image(pdf: pdfium.PdfDocument, number: int) -> bool:
     return any(True for _ in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3))
 
 
-def page_range(pdf: pdfium.PdfDocument, start: int, end: int) -> bytes:
-    """Pages [start, end), from 0, as a PDF of their own.
+def readable_pages(pdf: pdfium.PdfDocument, most_pages: int) -> list[int]:
+    """Which of the first `most_pages` pages PDFium can load, from 0: a file can have damaged pages among good ones."""
+    found = []
+    for number in range(min(len(pdf), most_pages)):
+        with contextlib.suppress(pdfium.PdfiumError):
+            pdf[number].close()
+            found.append(number)
+    return found
+
+
+def extract(pdf: pdfium.PdfDocument, pages: Sequence[int]) -> bytes:
+    """These pages, from 0, as a PDF of their own.
 
     Raises:
-        Unreadable: `corrupt`, where a page cannot be taken out.
+        Unreadable: `corrupt`, where they cannot be taken out.
     """
     part = pdfium.PdfDocument.new()
     try:
-        part.import_pages(pdf, range(start, end))
+        part.import_pages(pdf, list(pages))
         saved = BytesIO()
         part.save(saved)
         return saved.getvalue()
     except pdfium.PdfiumError as error:
-        raise Unreadable("corrupt", f"pages {start + 1}–{end} cannot be read: {error}") from error
+        raise Unreadable("corrupt", f"pages cannot be taken out of the file: {error}") from error
     finally:
         part.close()

@@ -22,7 +22,6 @@ from ingestion.documents.confinement import (
     REPLY,
     Confinement,
     Ended,
-    refused_on_this_system,
 )
 from ingestion.documents.limits import Limits, above_zero
 from ingestion.documents.parsers import Parser
@@ -73,15 +72,12 @@ def parse_files(
 
     Raises:
         BadInput: a setting is not above zero (before anything is done).
-        PermanentFailure: the parser cannot work at all: its weights are absent, or this system has no processes to
-            confine it in.
+        PermanentFailure: the parser cannot work at all: its weights are absent.
         TransientFailure: no process can be started, or the temporary folder is full.
     """
     above_zero("concurrency", concurrency)
     if total_seconds is not None:
         above_zero("total_seconds", total_seconds)
-    if refusal := refused_on_this_system():
-        raise refusal
     deadline = float("inf") if total_seconds is None else time.monotonic() + total_seconds
     return _parse(iter(files), parser, concurrency, per_file_limits or parser.limits, deadline, progress)
 

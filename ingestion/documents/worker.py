@@ -123,13 +123,17 @@ def written(reply: Reply) -> bytes:
 def _document(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> tuple[Document, list[str]]:
     from ingestion.documents.destinations import read_destinations
     from ingestion.documents.docvortex_blocks import raw_document
+    from ingestion.documents.opening import readable_pages
     from ingestion.documents.structure import structured
 
     page_count = len(pdf)
     read = min(page_count, most_pages)
     notes = [f"pages 1–{read:,} of {page_count:,}"] if read < page_count else []
+    numbers = readable_pages(pdf, read)
+    if damaged := sorted(set(range(read)) - set(numbers)):
+        notes.append(f"left out, damaged: {'page' if len(damaged) == 1 else 'pages'} {_listed(damaged)}")
     payload = {
-        "document": {"pages": list(_pages(pdf, path, read))},
+        "document": {"pages": list(_pages(pdf, path, numbers))},
         "page_count": page_count,
         "title": pdf.get_metadata_value("Title"),
         "destinations": [[d.name, d.page, d.x, d.y] for d in read_destinations(pdf) if d.page <= read],
@@ -140,16 +144,22 @@ def _document(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> tuple[D
     return structured(raw_document(payload)), notes
 
 
-def _pages(pdf: "pdfium.PdfDocument", path: Path, read: int) -> Iterator[dict]:
-    """Pages as docvortex describes them, those of parts renumbered."""
-    from ingestion.documents.opening import page_range
+def _listed(numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(number + 1) for number in numbers[:10])
+    return f"{shown} and {len(numbers) - 10} more" if len(numbers) > 10 else shown
 
-    if read <= PART_PAGES and read == len(pdf):
+
+def _pages(pdf: "pdfium.PdfDocument", path: Path, numbers: Sequence[int]) -> Iterator[dict]:
+    """These pages as docvortex describes them, with their numbers in the whole file."""
+    from ingestion.documents.opening import extract
+
+    if len(numbers) == len(pdf) <= PART_PAGES:
         yield from docvortex_pages(path.read_bytes())
         return
-    for start in range(0, read, PART_PAGES):
-        for page in docvortex_pages(page_range(pdf, start, min(start + PART_PAGES, read))):
-            yield page | {"page_idx": page["page_idx"] + start}
+    for start in range(0, len(numbers), PART_PAGES):
+        part = numbers[start : start + PART_PAGES]
+        for page in docvortex_pages(extract(pdf, part)):
+            yield page | {"page_idx": part[page["page_idx"]]}
 
 
 def docvortex_pages(data: bytes) -> list[dict]:

@@ -41,9 +41,7 @@ _YEAR = r"(?:1[89]|20)\d\d"
 _YEARS = rf"{_YEAR}(?:\s?[a-z](?![a-z]))?(?:\s*,\s*(?:{_YEAR}\s?[a-z]?(?![a-z])|[a-z](?![a-z])))*"
 _PARTICLE = r"(?:(?:van|von|de|der|den|del|della|di|da|du|la|le|el|al|ten|ter|Van|Von|De|Den|Der|Le|La)\s+)*"
 _SURNAME = rf"{_PARTICLE}(?:[{LOWER}]['’])?[{UPPER}][{UPPER}{LOWER}'’\-\u2010\u2011]*(?:\s[{UPPER}][{UPPER}{LOWER}'’\-\u2010\u2011]+){{0,2}}?"
-_AUTHORS = (
-    rf"(?P<first>{_SURNAME})(?:(?P<more>,?\s+et\s+al\.?)|(?:,\s+{_SURNAME}){{0,8}},?\s+(?:and|&)\s+(?P<second>{_SURNAME}))?"
-)
+_AUTHORS = rf"(?P<first>{_SURNAME})(?:(?P<more>,?\s+et\s+al\.?)|(?:,\s+{_SURNAME}){{0,8}},?\s+(?:and|&)\s+(?P<second>{_SURNAME}))?"
 _IN_TEXT = re.compile(
     rf"(?<![{UPPER}{LOWER}\d-]){_AUTHORS}(?:[’']s)?,?\s*[(\[]\s*(?P<years>{_YEARS})(?:\s*,\s*[^()\[\];]{{1,40}})?\s*[)\]]"
 )

@@ -18,9 +18,7 @@ _LONG = rf"(?![{UPPER}](?![{UPPER}{LOWER}'’\-\u2010\u2011])){_WORD}"  # no lon
 _SURNAME = rf"(?:(?:{_PARTICLES})\s+|d['’])*{_WORD}(?:[ ]{_WORD}){{0,2}}"
 _INITIAL = rf"[{UPPER}][{LOWER}]?\."
 # Atomic: what it took it keeps, else lists of initials could be divided in thousands of ways.
-_INITIALS = (
-    rf"(?>{_INITIAL}(?:(?:\s?[-\u2010\u2011]\s?|\s)?(?:{_INITIAL}|[{LOWER}]\.|[{UPPER}](?![{UPPER}{LOWER}])))*)"
-)
+_INITIALS = rf"(?>{_INITIAL}(?:(?:\s?[-\u2010\u2011]\s?|\s)?(?:{_INITIAL}|[{LOWER}]\.|[{UPPER}](?![{UPPER}{LOWER}])))*)"
 _BARE = rf"[{UPPER}](?:[-\s]?[{UPPER}]){{0,2}}(?![{UPPER}{LOWER}.])"
 _SUFFIX = r"(?:,?\s+(?:Jr\.?|Sr\.?|II|III|IV)(?=[\s,.;&]|$))?"
 _TOKEN = rf"(?:{_INITIALS}|{_WORD}|(?:{_PARTICLES})|d['’]|\({_WORD}\)|[“\"]{_WORD}[”\"])"

@@ -11,8 +11,9 @@ from ingestion.documents.limits import Limits
 from ingestion.documents.parsers import Parser
 
 
-def make_pdf(pages: Sequence[bytes], *, image: bool = False, compress: bool = False) -> bytes:
-    """A PDF whose pages have these content streams; with `image` each may draw the one-pixel image `Im`."""
+def make_pdf(pages: Sequence[bytes], *, image: bool = False, compress: bool = False, packed: bool = False) -> bytes:
+    """A PDF whose pages have these content streams (`packed`: compressed already); with `image` each may draw the
+    one-pixel image `Im`."""
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
     resources = b"/Font << /F1 3 0 R >>"
     if image:
@@ -21,7 +22,8 @@ def make_pdf(pages: Sequence[bytes], *, image: bool = False, compress: bool = Fa
         resources += b" /XObject << /Im 4 0 R >>"
     kids = []
     for content in pages:
-        filtered = _stream(zlib.compress(content), b"/Filter /FlateDecode") if compress else _stream(content)
+        content = zlib.compress(content) if compress else content
+        filtered = _stream(content, b"/Filter /FlateDecode" if compress or packed else b"")
         objects.append(filtered)
         place = b"/MediaBox [0 0 612 792] /Resources << %s >> /Contents %d 0 R" % (resources, len(objects))
         objects.append(b"<< /Type /Page /Parent 2 0 R %s >>" % place)
@@ -38,6 +40,20 @@ def make_pdf(pages: Sequence[bytes], *, image: bool = False, compress: bool = Fa
 
 def _stream(data: bytes, header: bytes = b"") -> bytes:
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), header, data)
+
+
+def make_bomb(size: int) -> bytes:
+    """A one-page PDF of some kilobytes whose content stream unpacks to `size` bytes."""
+    packer, blanks = zlib.compressobj(1), b" " * 2**20
+    packed = [packer.compress(make_prose(1)), *(packer.compress(blanks) for _ in range(size // 2**20)), packer.flush()]
+    return make_pdf([b"".join(packed)], packed=True)
+
+
+def make_maze(count: int) -> bytes:
+    """A small one-page PDF with `count` scraps of text on top of each other: docvortex compares each with each."""
+    rolled = ((i * 7919) % 600 for i in range(count))
+    scraps = (b"BT /F1 %d Tf %d %d Td (ab) Tj ET" % (4 + i % 17, x, (i * 104729) % 790) for i, x in enumerate(rolled))
+    return make_pdf([b"\n".join(scraps)], compress=True)
 
 
 def make_page(*lines: str) -> bytes:

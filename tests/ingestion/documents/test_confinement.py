@@ -160,6 +160,14 @@ def test_pd08_a_caller_that_is_killed_leaves_no_process_and_no_folder(order, bad
     assert wait_until(lambda: not left_folders())
 
 
+def test_pd09_time_is_limited_while_the_caller_is_busy(order, bad_parser):
+    stream = parse_files([order("text"), order("hang")], bad_parser(wall_seconds=1), concurrency=2)
+    next(stream)
+    time.sleep(3)
+    _, outcome = next(stream)
+    assert (outcome.status, outcome.seconds < 2) == ("timeout", True)
+
+
 def test_as_many_files_at_once_as_allowed_and_no_more(order, bad_parser):
     begun, most = [], 0
     files = (order("text", str(number)) for number in range(7))

@@ -16,8 +16,7 @@ from ingestion.documents.parsers import Parser, docvortex_parser
 from ingestion.documents.parsing import parse_file, parse_files
 from ingestion.documents.structure import from_markdown
 
-from .conftest import locked, make_page, make_pdf, make_prose
-
+from .conftest import locked, make_bomb, make_maze, make_page, make_pdf, make_prose
 
 # --- without processes ---
 
@@ -75,7 +74,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict:
         "page": b"<html>not here</html>",
         "nothing": b"",
         "long": make_pdf([make_prose(number) for number in range(1, 131)], compress=True),
-        "bomb": make_pdf([make_prose(1) + b" " * 2**28], compress=True),
+        "damaged": make_pdf(list(map(make_prose, range(1, 4)))).replace(b" 7 0 R ", b" 0 0 R ", 1),
     }
     for name, data in files.items():
         (folder / f"{name}.pdf").write_bytes(data)
@@ -130,9 +129,32 @@ def test_pd10_long_files_are_parsed_in_parts_joined_in_order_up_to_a_cap(rows):
 
 
 @pytest.mark.run
-def test_a_page_that_unpacks_to_more_than_its_memory_is_too_large_or_read(rows):
-    assert rows["bomb"].status in ("too_large", "parsed")
-    assert rows["bomb"].peak_bytes < 2**30
+def test_damaged_pages_are_left_out_with_a_note(rows):
+    outcome = rows["damaged"]
+    assert (outcome.status, outcome.page_count, outcome.notes) == ("parsed", 3, ("left out, damaged: page 2",))
+    assert {part.page for part in outcome.document.parts} == {1, 3}
+
+
+@pytest.mark.run
+def test_pd09_real_files_that_hang_the_parser_or_eat_memory_cost_their_limit_and_nothing_else(pdf_file):
+    files = [
+        pdf_file("bomb.pdf", data=make_bomb(2**29)),
+        pdf_file("maze.pdf", data=make_maze(10_000)),
+        pdf_file("prose.pdf"),
+    ]
+    assert all(file.stat().st_size < 3 * 2**20 for file in files)
+    limits = Limits(wall_seconds=10, memory_bytes=400 * 2**20)
+    bomb, maze, prose = (outcome for _, outcome in parse_files(files, docvortex_parser(), per_file_limits=limits))
+    assert (bomb.status, "memory" in bomb.notes[0], bomb.peak_bytes < 400 * 2**20) == ("too_large", True, True)
+    assert (maze.status, round(maze.seconds)) == ("timeout", 10)
+    assert prose.status == "parsed"
+
+
+@pytest.mark.run
+def test_the_calling_process_never_loads_what_opens_files():
+    code = "import sys, ingestion.documents.parsing; print({'pypdfium2', 'docvortex'} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "set()"
 
 
 @pytest.mark.run

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.documents.opening import Unreadable, check_text_layer, open_pdf, page_range
+from ingestion.documents.opening import Unreadable, check_text_layer, extract, open_pdf, readable_pages
 from ingestion.documents.precheck import take_in
 from ingestion.documents.statuses import MEANINGS, ParseOutcome
 
@@ -118,9 +118,14 @@ def test_text_outside_the_sample_counts(pdf_file):
 
 def test_page_ranges_keep_their_pages(pdf_file):
     pdf = open_pdf(pdf_file("a.pdf", *map(make_prose, range(1, 8))))
-    part = open_pdf(pdf_file("part.pdf", data=page_range(pdf, 2, 5)))
+    part = open_pdf(pdf_file("part.pdf", data=extract(pdf, range(2, 5))))
     texts = [page.get_textpage().get_text_range() for page in part]
     assert ["line 1 of page 3" in texts[0], "line 1 of page 5" in texts[2], len(texts)] == [True, True, 3]
+
+
+def test_damaged_pages_are_told_from_good_ones(pdf_file):
+    data = make_pdf(list(map(make_prose, range(1, 4)))).replace(b" 7 0 R ", b" 0 0 R ", 1)
+    assert readable_pages(open_pdf(pdf_file("a.pdf", data=data)), 400) == [0, 2]
 
 
 def test_every_failure_has_advice_and_only_a_parsed_file_has_none():

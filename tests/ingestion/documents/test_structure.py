@@ -195,7 +195,7 @@ def test_words_at_line_ends_keep_the_hyphen_the_document_gives_them():
             "Re-milled is remilled is remilled, re-milled or remilled.",
             "Re-milled is remilled is remilled, re-milled or remilled.",
         ),
-        ("İki-İki is two, and İkiİki is one.", "İki-İki is two, and İki-İki is one."),
+        ("İki-İki is two, and İkiİki is one.", "İki-İki is two, and İkiİki is one."),
     ],
     ids=["half lost", "brought by a line", "both are meant", "letters of two"],
 )

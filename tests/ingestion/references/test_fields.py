@@ -115,18 +115,25 @@ def test_year_is_the_printed_one_and_no_page_or_address(text, year, suffix):
 
 
 def test_ids_are_read_from_text_and_links_and_stay_out_of_title_and_venue():
-    fields = parsed("A. Lovelace. A note on mills. CoRR, abs/1412.6980, 2014. doi: 10.1000/ABC.", "https://arxiv.org/abs/1502.00001v2")
+    fields = parsed(
+        "A. Lovelace. A note on mills. CoRR, abs/1412.6980, 2014. doi: 10.1000/ABC.",
+        "https://arxiv.org/abs/1502.00001v2",
+    )
     assert fields.arxiv_ids == ("1412.6980", "1502.00001")
     assert fields.dois == ("10.1000/abc",)
     assert (fields.title, fields.venue, fields.year) == ("A note on mills", None, 2014)
 
 
 def test_bare_numbers_in_brackets_are_ids_as_physics_prints_them():
-    assert parsed("A. Lovelace, A note on mills, Phys. Rev. D 83 (2011) 071501 [1009.2714].").arxiv_ids == ("1009.2714",)
+    assert parsed("A. Lovelace, A note on mills, Phys. Rev. D 83 (2011) 071501 [1009.2714].").arxiv_ids == (
+        "1009.2714",
+    )
 
 
 def test_a_doi_broken_at_a_line_end_is_one():
-    assert parsed("A. Lovelace. A note. 2020. doi: 10.18653/v1/2020. acl-main.7.").dois == ("10.18653/v1/2020.acl-main.7",)
+    assert parsed("A. Lovelace. A note. 2020. doi: 10.18653/v1/2020. acl-main.7.").dois == (
+        "10.18653/v1/2020.acl-main.7",
+    )
 
 
 def test_ct08_hyphens_of_line_breaks_go_and_true_ones_stay():
@@ -162,7 +169,9 @@ def test_repairs(printed, mended):
     [("Al\u2010Khwarizmi", "Al-Khwarizmi"), ("M\u00fcller", "Mu\u0308ller"), ("\u00d8deg\u00e5rd", "Odegard")],
 )
 def test_ct09_names_in_two_spellings_are_one_author(ours, theirs):
-    first, second = (parsed(f"A. {name} and B. Noether. A note on mills. In ACM, 1999.").authors[0] for name in (ours, theirs))
+    first, second = (
+        parsed(f"A. {name} and B. Noether. A note on mills. In ACM, 1999.").authors[0] for name in (ours, theirs)
+    )
     assert author_key(first.surname) == author_key(second.surname)
 
 
@@ -193,7 +202,11 @@ def test_surnames(name, surname):
         ("Bo An, Kang An, and Jennifer Can. A note.", 3, False),
         ("OpenAI. 2023. A report.", 1, False),
         ("Ada Lovelace, Xing W, Dingu Sagar V K, Grace Hopper, and Alan Turing. A note.", 5, False),
-        ("Ada Lovelace, Alan Turing, Emmy Noether, Xianyu, Grace Hopper, Jean ang Bartik, Alan Church, and Mary Somerville. A note.", 8, False),
+        (
+            "Ada Lovelace, Alan Turing, Emmy Noether, Xianyu, Grace Hopper, Jean ang Bartik, Alan Church, and Mary Somerville. A note.",
+            8,
+            False,
+        ),
         ("Z. Z. Ren, Ada Lovelace, Alan Turing, and Grace Hopper. A note.", 4, False),
         ("Engine Team, Ada Lovelace, and Alan Turing. A note.", 3, False),
         ("The Loom Collaboration, A note on mills, Phys. Lett. B 1 (2001) 2.", 1, False),
@@ -228,7 +241,9 @@ def test_long_author_lists_are_read_in_linear_time():
     assert time.perf_counter() - started < 1.5
 
 
-@pytest.mark.parametrize("piece", ["A ", "A. ", "Aa ", "a-", "(", "“", "https://a/ ", "10.1000/", "1999 ", "et al. ", "van ", "¨ "])
+@pytest.mark.parametrize(
+    "piece", ["A ", "A. ", "Aa ", "a-", "(", "“", "https://a/ ", "10.1000/", "1999 ", "et al. ", "van ", "¨ "]
+)
 def test_repetition_does_not_hang(piece):
     started = time.perf_counter()
     parsed(piece * 3000)

@@ -138,7 +138,10 @@ def test_page_numbers_and_running_lines_are_left_out():
 
 
 def test_software_cited_by_its_name_is_an_entry():
-    names = ["difference. 1843. difference. https://example.org/difference.", "engine. 1843. engine. https://example.org/e."]
+    names = [
+        "difference. 1843. difference. https://example.org/difference.",
+        "engine. 1843. engine. https://example.org/e.",
+    ]
     assert texts([ACL[0], *names, ACL[1]]) == [ACL[0], *names, ACL[1]]
 
 
