@@ -31,6 +31,7 @@ _GAP_MONTHS = 16
 """Unchanged months between changed ones that cost less in one run than a second run does (measured: 0.03 s a month)."""
 
 CORPUS = ("arxiv_records", "citations", "human_outlines", "papers", "corpus_snapshot", "paper_index")
+BY_TOPIC = ("topic_pool", "topic_documents", "paper_cards")
 STAGES = ("outline", "digests", "survey")
 
 
@@ -132,15 +133,14 @@ def survey(
     if not _index_is_current(home, lake):
         _run(home, ("corpus_snapshot", "paper_index"), progress)
     workshop = Workshop(home, progress)
-    done: list[str] = []
+    reader_named(parser)  # refused before anything is done
     if force or _pool_is_due(workshop, topic):
-        _run(home, ("topic_pool",), progress, partition=topic.key)
-        done.append("topic_pool")
-    due = [name for name, is_due in _texts_due(workshop, topic, writer, parser) if force or is_due]
-    if due:
+        done = [*BY_TOPIC]
+    else:
+        done = [name for name, is_due in _texts_due(workshop, topic, writer, parser) if is_due]
+    if done:
         reading = {"topic_documents": {"parser": parser, "retry": force}}
-        _run(home, due, progress, partition=topic.key, config={n: c for n, c in reading.items() if n in due})
-        done += due
+        _run(home, done, progress, partition=topic.key, config={n: c for n, c in reading.items() if n in done})
     desk = stages.open_desk(workshop, topic, method, writer)
     due = STAGES if force else _due(lake, desk.edition)
     if due:

@@ -198,7 +198,8 @@ def _contexts(document: Document, fields: Sequence[ReferenceFields]) -> dict[int
     parts = [part for part in document.parts if part.kind != "reference"]
     starts = [part.start for part in parts]
     found: dict[int, list[dict]] = {}
-    marks = [m for m in find_marks(document.markdown, fields) if _part_at(parts, starts, m.start)]
+    own = [(part.start, part.end) for part in document.parts if part.kind == "reference"]
+    marks = find_marks(document.markdown, fields, own)
     for context in contexts(document.markdown, marks):
         part = _part_at(parts, starts, context.start)
         for entry in context.entries:

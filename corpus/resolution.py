@@ -13,7 +13,15 @@ from typing import Literal
 import polars as pl
 
 from corpus.resolution_candidates import Candidates, HeldPaper, Lookups, find_candidates, lookups_of, title_words
-from corpus.resolution_verdict import Pair, compare, compare_authors, difference, is_near_match, may_be_near
+from corpus.resolution_verdict import (
+    Pair,
+    are_related,
+    compare,
+    compare_authors,
+    difference,
+    is_near_match,
+    may_be_near,
+)
 from ingestion.comparison import title_key
 from ingestion.references.fields import ReferenceFields
 
@@ -22,6 +30,8 @@ Method = Literal["arxiv_id", "doi", "title", "recognised_title", "near_title", "
 `unverified_id`, `ambiguous`: see `detail`; the last two never have a `cited_id`."""
 
 NEAR_CERTAINTY = 0.7
+_SURE = 0.95
+"""Certainty from which an author or the whole title has been seen to agree."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +74,20 @@ def _resolve(fields: ReferenceFields, lookups: Lookups, candidates: Candidates) 
     if not fields.is_reference:
         return Resolution(None, "none", detail="this is no reference")
     by_id = _by_id(fields, candidates)
-    if by_id is not None and by_id.cited_id is not None and by_id.is_held:
+    if by_id is not None and by_id.cited_id is not None and by_id.is_held and by_id.certainty >= _SURE:
         return by_id
     by_title = _by_title(fields, lookups, candidates)
     if by_id is None:
         return by_title
-    if by_title.cited_id is None:
+    if by_title.cited_id in (None, by_id.cited_id):
         return by_id
-    # The title's paper is held and its author or year agrees; of the id's paper nothing speaks for it.
+    # The title's paper is held and something besides its title agrees; for the id's paper nothing does, or little.
     named = by_id.cited_id or ", ".join(by_id.candidates)
-    detail = f"the entry names {named}, which {'is not held' if by_id.cited_id else 'is another paper'}"
+    is_known = by_id.is_held and by_id.method != "ambiguous"
+    if is_known and by_title.certainty < _SURE:
+        both = (*(by_id.candidates or (named,)), by_title.cited_id)
+        return Resolution(None, "ambiguous", detail=f"its id names {named}, its title another", candidates=both)
+    detail = f"the entry names {named}, which is {'another paper' if is_known else 'not held'}"
     return Resolution(by_title.cited_id, by_title.method, by_title.certainty, detail, (named,))
 
 
@@ -119,6 +133,8 @@ def _speaks_for(fields: ReferenceFields, paper: HeldPaper) -> float:
         return 0.97
     if compare_authors(fields, paper) == "agree":
         return 0.95
+    if fields.title and are_related(title_words(fields.title), paper.words):
+        return 0.9
     has_nothing = not fields.title and not (fields.authors and paper.surnames)
     return 0.9 if has_nothing else 0.0
 

@@ -206,7 +206,8 @@ def _verdict(entry: _Running, ended: Ended, parser: Parser) -> tuple[Status, str
     if ended.exit_code in (OUTPUT_TOO_LONG, -signal.SIGXFSZ):
         return "too_large", f"{name} wrote more than {limits.output_bytes / 2**20:g} MB", False
     if ended.exit_code > 0:
-        return "corrupt", f"{name} failed: {_last_line(entry.folder / LOG) or f'exit code {ended.exit_code}'}", False
+        said = _last_line(entry.folder / LOG) or f"exit code {ended.exit_code}"
+        return "corrupt", f"reading the file with {name} failed, perhaps by a fault of ours: {said}", False
     number = -ended.exit_code
     if number == signal.SIGXCPU:
         return "timeout", f"stopped after {limits.cpu_seconds:g} CPU seconds", False

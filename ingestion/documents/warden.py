@@ -165,11 +165,11 @@ class _Warden:
     def _end_all(self) -> None:
         for pid in self._jobs:
             _kill_group(pid)
-        jobs, self._jobs = self._jobs, {}
-        for pid in jobs:
-            for _ in _end_group(pid):
-                pass
-        self._end_strays()
+        self._jobs = {}
+        with contextlib.suppress(ChildProcessError):
+            while True:  # what ends may bring its own children home
+                self._end_strays()
+                os.wait()
 
 
 def _kill_group(pid: int) -> None:

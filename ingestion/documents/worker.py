@@ -4,6 +4,7 @@ Here: from the file to the reply: checks, parts of long files, the parser's call
 them), the repair of what the parser says (`ingestion.documents.structure`).
 """
 
+import errno
 import importlib
 import logging
 import pkgutil
@@ -100,10 +101,6 @@ def parse(folder: Path, options: dict) -> bytes:
         document, notes = _document(pdf, folder / INPUT, options["pages"])
     except Unreadable as error:
         return written(Reply(error.status, page_count, notes=(error.note,)))
-    except MemoryError:
-        raise
-    except Exception as error:  # whatever a parser of 130,000 lines may raise
-        return written(Reply("corrupt", page_count, notes=(f"docvortex failed: {type(error).__name__}: {error}",)))
     return written(judged(document, page_count, notes))
 
 
@@ -167,19 +164,33 @@ def docvortex_pages(data: bytes) -> list[dict]:
 
     docvortex has no setting for these. It renders them in a session that it asks the document for; this document
     gives it one that renders nothing, which spares a second process with all its imports.
+
+    Raises:
+        Unreadable: `corrupt`, where docvortex fails.
+        MemoryError: there is not enough.
     """
     import docvortex
     from docvortex.document.pdf import PDFDocument
+
+    from ingestion.documents.opening import Unreadable
 
     class Uncropped(PDFDocument):
         def get_render_session(self, **_: object) -> _NoCrops:
             return _NoCrops()
 
-    document = Uncropped(data)
+    document = None
     try:
+        document = Uncropped(data)
         return docvortex.parse(document, parse_mode="txt").to_dict()["pages"]
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a parser of 130,000 lines may raise
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise MemoryError from error
+        raise Unreadable("corrupt", f"docvortex failed: {type(error).__name__}: {error}") from error
     finally:
-        document.close()
+        if document is not None:
+            document.close()
 
 
 class _NoCrops:

@@ -31,6 +31,7 @@ _OPENING = re.compile(
 )
 _DATED = re.compile(r"\s*[.,]?\s*\(?(?:1[89]|20)\d\d[a-z]?\)?\s*[.,:)]")
 _DATED_GROUP = re.compile(r"[^\W\d][\w+&-]{2,29}\.\s(?:1[89]|20)\d\d[a-z]?\.\s")  # "pdfplumber. 2023. …"
+_LEAST_ENTRY = 30  # characters
 _SURELY_MORE = 1500  # characters, to read no long author list twice
 _LOOKS_DONE = re.compile(r"(?:[.\])>/]|\d|https?://\S+)\s*\Z")
 
@@ -86,7 +87,7 @@ def unlabelled_starts(text: str) -> list[int]:
     for opening in _OPENING.finditer(text):
         position = opening.end()
         before = text[starts[-1] : position].rstrip()
-        if len(before) < 40 or not is_complete(before) or not _YEAR.search(text, position):
+        if len(before) < _LEAST_ENTRY or not is_complete(before) or not _YEAR.search(text, position):
             continue
         if _opens_inside(text[starts[-1] :], text[position:]):
             starts.append(position)

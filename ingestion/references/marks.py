@@ -219,11 +219,23 @@ def _author_year_marks(text: str, index: _Index) -> list[Mark]:
         if _is_known(index, m)
     ]
     for match in _PARENTHESIS.finditer(text):
-        parts = [p for part in match[1].split(";") if (p := _PART.search(part)) and _is_known(index, p)]
-        if parts:
-            positions = tuple(dict.fromkeys(position for p in parts for position in _named(index, p)))
+        named = [known for part in match[1].split(";") if (known := _named_in(index, part)) is not None]
+        if named:
+            positions = tuple(dict.fromkeys(position for part in named for position in part))
             found.append(Mark(match.start(), match.end(), positions, "author_year"))
     return found
+
+
+def _named_in(index: _Index, part: str) -> tuple[int, ...] | None:
+    """The entries that a part of a parenthesis names; None where it names no authors."""
+    known = None
+    # "(Long Short-Term Memory, Hochreiter and Schmidhuber, 1997)": the names may begin after a comma.
+    for start in (0, *(m.end() - 1 for m in re.finditer(r",\s", part[:200]))):
+        if (match := _PART.search(part, start)) and _is_known(index, match):
+            known = _named(index, match)
+            if known:
+                return known
+    return known
 
 
 def _is_known(index: _Index, match: re.Match[str]) -> bool:

@@ -18,7 +18,8 @@ _LONG = rf"(?![{UPPER}](?![{UPPER}{LOWER}'’\-\u2010\u2011])){_WORD}"  # no lon
 _SURNAME = rf"(?:(?:{_PARTICLES})\s+|d['’])*{_WORD}(?:[ ]{_WORD}){{0,2}}"
 _INITIAL = rf"[{UPPER}][{LOWER}]?\."
 # Atomic: what it took it keeps, else lists of initials could be divided in thousands of ways.
-_INITIALS = rf"(?>{_INITIAL}(?:(?:\s?[-\u2010\u2011]\s?|\s)?(?:{_INITIAL}|[{LOWER}]\.|[{UPPER}](?![{UPPER}{LOWER}])))*)"
+# Only the first may have two letters ("Yu."): "V. Li." ends in a surname.
+_INITIALS = rf"(?>{_INITIAL}(?:(?:\s?[-\u2010\u2011]\s?|\s)?(?:[{UPPER}{LOWER}]\.|[{UPPER}](?![{UPPER}{LOWER}])))*)"
 _BARE = rf"[{UPPER}](?:[-\s]?[{UPPER}]){{0,2}}(?![{UPPER}{LOWER}.])"
 _SUFFIX = r"(?:,?\s+(?:Jr\.?|Sr\.?|II|III|IV)(?=[\s,.;&]|$))?"
 _TOKEN = rf"(?:{_INITIALS}|{_WORD}|(?:{_PARTICLES})|d['’]|\({_WORD}\)|[“\"]{_WORD}[”\"])"
@@ -28,9 +29,9 @@ _SEPARATOR = re.compile(
 _ET_AL = re.compile(r"[,;]?\s*(?:(?:and|&)\s+)?(?:et\s+al\b\.?|others\b\.?|\.\.\.$)", re.I)
 
 # "A. N. Vaswani", "Ashish Vaswani": a name whose last word is the surname.
-_DIRECT = re.compile(
-    rf"(?:{_TOKEN}[\s-]{{0,2}}){{0,5}}?{_LONG}{_SUFFIX}(?=\s*(?:[,;:.(\"“]|\sand\s|\s&\s|\set\s+al|$|\s(?:19|20)\d\d))"
-)
+_AFTER_NAME = r"(?=\s*(?:[,;:.(\"“]|\sand\s|\s&\s|\set\s+al|$|\s(?:19|20)\d\d))"
+_DIRECT = re.compile(rf"(?:{_TOKEN}[\s-]{{0,2}}){{1,5}}?{_LONG}{_SUFFIX}{_AFTER_NAME}")
+_SINGLE = re.compile(rf"{_LONG}{_AFTER_NAME}")
 _INVERTED = re.compile(
     rf"(?P<surname>{_SURNAME}){_SUFFIX}\s*,\s*(?P<given>(?:{_WORD}\s+)?{_INITIALS}|{_BARE}){_SUFFIX}(?![{LOWER}])"
 )
@@ -130,7 +131,9 @@ def _one(text: str, position: int, form: str, needs_initials: bool, is_last: boo
         if not is_last:
             return None
         needs_initials = False
-    match = _DIRECT.match(text, position) or (_LONE_LETTERS.match(text, position) if position else None)
+    match = _DIRECT.match(text, position) or _SINGLE.match(text, position)
+    if match is None and position:
+        match = _LONE_LETTERS.match(text, position)
     if match is None:
         return None
     printed = match[0].strip()

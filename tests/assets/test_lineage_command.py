@@ -1,6 +1,7 @@
 """`lithouse lineage`: from a survey, a section and a sentence down to characters, lines of files, versions and runs."""
 
 import hashlib
+import unicodedata
 
 import pytest
 
@@ -67,13 +68,15 @@ def test_every_sentence_from_a_paper_is_rebuilt_from_the_stored_characters(demo,
     from generation.extractive.adaptation import rebuild
     from generation.values import Edit
 
-    papers = Lake(demo.home).read("papers", version=demo.result["manifest"]["papers"])
-    abstracts = dict(papers.select("paper_id", "abstract").iter_rows())
+    lake, manifest = Lake(demo.home), demo.result["manifest"]
+    abstracts = dict(lake.read("papers", version=manifest["papers"]).select("paper_id", "abstract").iter_rows())
+    passages = dict(lake.read("passages", version=manifest["passages"]).select("passage_id", "text").iter_rows())
     taken = [s for s in sentences if s["kind"] in ("quoted", "adapted")]
     assert len(taken) > len(sentences) / 2
     for sentence in taken:
         [span] = sentence["spans"]
-        text = abstracts[span["paper_id"]][span["start"] : span["end"]]
+        whole = passages[span["passage_id"]] if span["source"] == "passage" else abstracts[span["paper_id"]]
+        text = whole[span["start"] : span["end"]]
         assert rebuild(text, [Edit(**e) for e in sentence["edits"]]) == sentence["text"]
         assert span["paper_id"] in sentence["cited_ids"]
         if sentence["kind"] == "quoted":
@@ -84,7 +87,7 @@ def test_a_sentence_leads_down_to_the_line_of_the_file_that_holds_its_paper(
     demo, ask, sentences, tools, sample_records
 ):
     whole = hashlib.sha256((tools.sample / "metadata.jsonl").read_bytes()).hexdigest()
-    taken = [s for s in sentences if s["kind"] in ("quoted", "adapted")]
+    taken = [s for s in sentences if s["kind"] in ("quoted", "adapted") and s["spans"][0]["source"] == "abstract"]
     for sentence in taken[:: max(1, len(taken) // 6)]:
         tree = ask("--sentence", str(sentence["number"])).json
         assert tree["label"] == sentence["text"]
@@ -104,6 +107,31 @@ def test_a_sentence_leads_down_to_the_line_of_the_file_that_holds_its_paper(
         assert span["detail"]["abstract_origin"] == "summary by the project"
         assert harvest["detail"]["cutoff"] == "2024-12-31"
         assert _nodes(tree, "run")[0]["id"] == _nodes(ask().json, "run")[0]["id"]
+
+
+def test_a_sentence_of_the_full_text_leads_down_to_the_page_and_the_file(demo, ask, sentences, tools):
+    import pypdfium2
+
+    taken = [s for s in sentences if s["spans"] and s["spans"][0]["source"] == "passage"]
+    assert len({s["spans"][0]["paper_id"] for s in taken}) == 2
+    for sentence in taken:
+        tree = ask("--sentence", str(sentence["number"])).json
+        [span] = _nodes(tree, "span")
+        [document] = _nodes(tree, "document")
+        [paper] = _nodes(tree, "paper")
+        path = tools.sample / document["detail"]["file"]
+        assert document["id"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert document["detail"]["parser"].startswith("docvortex ")
+        assert path.name == f"{paper['id']}v{document['detail']['version']}.pdf"
+        # The words stand on the page that the lineage names, or run over to the next one.
+        pages = [page.get_textpage().get_text_bounded() for page in pypdfium2.PdfDocument(path)]
+        here = "".join(pages[span["detail"]["page"] - 1 : span["detail"]["page"] + 1])
+        assert _letters(span["detail"]["text"]) in _letters(here)
+        assert span["detail"]["section"]
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text) if c.isalnum())
 
 
 def test_every_stated_value_equals_its_query_at_the_editions_versions(demo, sentences):

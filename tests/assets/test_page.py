@@ -145,7 +145,7 @@ def _is_loaded(server: Server) -> bool:
 
 def test_or03_a_topic_added_and_materialized_on_the_page_is_the_command_lines_own(page, tools, indexed_lake, tmp_path):
     page.add_topic(SLUG)
-    _, status = page.materialize(["topic_pool"], {"dagster/partition": SLUG})
+    _, status = page.materialize(["topic_pool", "topic_documents", "paper_cards"], {"dagster/partition": SLUG})
     assert status == "SUCCESS", page.log.read_text(errors="replace")[-3000:]
     partition = {
         "dagster/partition": f"surveyforge|{SLUG}",

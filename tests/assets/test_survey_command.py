@@ -29,7 +29,7 @@ def test_ex04_a_slash_makes_no_folder_and_a_second_run_is_never_glued_on(small, 
     again = run("survey", "RAG/agents", "--json").json
     assert again["stages_run"] == []
     forced = run("survey", "RAG/agents", "--force", "--json").json
-    assert forced["stages_run"] == ["topic_pool", "outline", "digests", "survey"]
+    assert forced["stages_run"] == ["topic_pool", "topic_documents", "paper_cards", "outline", "digests", "survey"]
     assert again["edition"] == forced["edition"] == first.json["edition"]
     assert run("survey", "RAG/agents", "--force=False", "--json").json["stages_run"] == []
     assert path.read_text(encoding="utf-8") == text

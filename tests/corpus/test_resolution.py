@@ -195,6 +195,19 @@ def test_md15_an_id_whose_title_and_authors_disagree_is_unverified():
     assert MILLS in found.detail
 
 
+def test_md15_an_id_and_a_title_that_lead_to_two_papers_without_authors_are_ambiguous():
+    other = (MILLS, "A treatise on the differential calculus", None, 2019)
+    found = resolve(f"A. Lovelace. {TITLE}. arXiv:{MILLS}, 2019.", other, (LOOMS, TITLE, None, 2019))
+    assert (found.cited_id, found.method, found.candidates) == (None, "ambiguous", (MILLS, LOOMS))
+
+
+def test_md15_a_renamed_paper_without_known_authors_keeps_its_id_where_the_titles_are_related():
+    renamed = (LOOMS, "Engines that weave: algebraic patterns and beyond", None, 2019)
+    found = resolve(f"A. Lovelace. {TITLE}. arXiv:{LOOMS}, 2019.", renamed)
+    assert (found.cited_id, found.method) == (LOOMS, "arxiv_id")
+    assert found.certainty < 0.95
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -139,7 +139,7 @@ def test_damaged_pages_are_left_out_with_a_note(rows):
 def test_pd09_real_files_that_hang_the_parser_or_eat_memory_cost_their_limit_and_nothing_else(pdf_file):
     files = [
         pdf_file("bomb.pdf", data=make_bomb(2**29)),
-        pdf_file("maze.pdf", data=make_maze(10_000)),
+        pdf_file("maze.pdf", data=make_maze(20_000)),
         pdf_file("prose.pdf"),
     ]
     assert all(file.stat().st_size < 3 * 2**20 for file in files)
@@ -188,6 +188,33 @@ print([block["type"] for page in pages for block in page["blocks"]], len(render_
     said = subprocess.run([sys.executable, "-c", code, tmp_path / "a.pdf"], capture_output=True, text=True, check=True)
     assert "image" in said.stdout
     assert said.stdout.strip().endswith(" 0")
+
+
+@pytest.mark.run
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        ("RuntimeError('no such glyph')", "corrupt", "docvortex failed: RuntimeError: no such glyph"),
+        ("OSError(12, 'Cannot allocate memory')", "too_large", "needed more than 4 GB of memory"),
+        ("MemoryError()", "too_large", "needed more than 4 GB of memory"),
+    ],
+)
+def test_what_docvortex_raises_becomes_a_status(tmp_path, monkeypatch, pdf_file, raised, status, said):
+    code = f"""
+from ingestion.documents.worker import parse, prepare
+
+def broken():
+    prepare()
+    import docvortex
+    def fail(*_, **__):
+        raise {raised}
+    docvortex.parse = fail
+"""
+    (tmp_path / "broken_docvortex.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    parser = Parser("docvortex 0", "broken_docvortex:parse", prepare="broken_docvortex:broken")
+    outcome = parse_file(pdf_file("a.pdf"), parser)
+    assert (outcome.status, said in outcome.notes[0]) == (status, True)
 
 
 @pytest.mark.run

@@ -201,6 +201,9 @@ def test_surnames(name, surname):
         ("A. Lovelace, A. Turing, et al. A note.", 2, True),
         ("Bo An, Kang An, and Jennifer Can. A note.", 3, False),
         ("OpenAI. 2023. A report.", 1, False),
+        ("Ada H. Lovelace and Grace V. Le. 2018. A note.", 2, False),
+        ("Y. Wang, K. Cho, and V. O. Li. A note.", 3, False),
+        ("Yu. Manin, L.-J. Li, and W.-t. Yih. A note.", 3, False),
         ("Ada Lovelace, Xing W, Dingu Sagar V K, Grace Hopper, and Alan Turing. A note.", 5, False),
         (
             "Ada Lovelace, Alan Turing, Emmy Noether, Xianyu, Grace Hopper, Jean ang Bartik, Alan Church, and Mary Somerville. A note.",

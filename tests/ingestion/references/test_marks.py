@@ -1,6 +1,7 @@
 """Citation marks in text and the sentences around them; the fault ids are those of the public fault list."""
 
 import time
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from ingestion.references.fields import ReferenceFields, parse_entry
 from ingestion.references.marks import contexts, find_marks
 
 
+@cache
 def numbered(count: int) -> list[ReferenceFields]:
     return [parse_entry(ReferenceText(str(n), f"A. Lovelace. Note {n}. In ACM, 1999.")) for n in range(1, count + 1)]
 
@@ -109,6 +111,7 @@ def test_ct14_without_a_list_nothing_is_linked():
         ("as known (see, e.g., Hopper, 2017b; van den Oord et al., 2018).", "(see, e.g., Hopper, 2017b; van den Oord et al., 2018)", (3, 4)),
         ("as known [Noether, 1918].", "[Noether, 1918]", (6,)),
         ("as known (Noether 1918, p. 3).", "(Noether 1918, p. 3)", (6,)),
+        ("with it (Jacquard Loom Cards, Lovelace and Somerville, 2019).", "(Jacquard Loom Cards, Lovelace and Somerville, 2019)", (1,)),
         ("Noether (1918) shows", "Noether (1918)", (6,)),
         ("Lovelace et al. (2019) show", "Lovelace et al. (2019)", (0,)),
         ("Lovelace and Somerville (2019) show", "Lovelace and Somerville (2019)", (1,)),

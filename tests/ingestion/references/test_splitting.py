@@ -112,6 +112,11 @@ def test_alphabetic_labels(labels):
     assert [e.reference.text for e in split.entries] == PLAIN
 
 
+def test_short_entries_glued_to_the_next_are_told_apart():
+    short = "Engine. Engine corpus base, 2020."
+    assert texts([PLAIN[0], f"{short} {PLAIN[1]}", PLAIN[2]]) == [PLAIN[0], short, PLAIN[1], PLAIN[2]]
+
+
 def test_numbers_in_brackets_and_years_inside_an_entry_are_no_labels():
     text = "Ada Lovelace. 1843. On the engine, with a note on [2] and [3]. 12. In Memoirs 2, pages 3. 4."
     split = split_entries([f"[1] {text}", f"[2] {ACL[1]}", f"[3] {ACL[2]}"])
