@@ -25,12 +25,14 @@ class Task:
 
     Attributes:
         version_on: day of the file's version; None where no source dates it.
+        sha256: of the file where it was read before, by other code than now; "" where it was not.
     """
 
     paper_id: str
     id_month: date
     held: HeldFile
     version_on: date | None
+    sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def to_do(
             if not (unreachable or any(r["status"] == "abstract_only" or r["sha256"] != NO_FILE for r in done)):
                 fileless.append(Fileless(paper_id, paper["id_month"], "abstract_only"))
             continue
-        task = _next_file(held, done, paper, lambda row: _is_settled(row, derivation, parser, retry))
+        task = _next_file(held, done, paper, derivation, lambda row: _is_settled(row, derivation, parser, retry))
         if task is not None:
             tasks.append(task)
     return ToDo(tuple(tasks), tuple(fileless), tuple(unreachable))
@@ -142,12 +144,15 @@ def is_possibly_later(version_on: date | None, cutoff: date) -> bool:
     return version_on is None or version_on > cutoff
 
 
-def _next_file(held: list[HeldFile], done: list[dict], paper: dict, is_settled: Callable[[dict], bool]) -> Task | None:
+def _next_file(
+    held: list[HeldFile], done: list[dict], paper: dict, derivation: str, is_settled: Callable[[dict], bool]
+) -> Task | None:
     """The first file in order that is not settled; None where one is parsed or all have failed for good."""
     for file in held:
         row = next((r for r in done if _is_of(r, file)), None)
         if row is None or not is_settled(row):
-            return Task(paper["paper_id"], paper["id_month"], file, version_day(paper, file.version))
+            known = row["sha256"] if row and row["derivation"] != derivation else ""
+            return Task(paper["paper_id"], paper["id_month"], file, version_day(paper, file.version), known)
         if row["status"] == "parsed":
             return None
     return None
@@ -156,7 +161,10 @@ def _next_file(held: list[HeldFile], done: list[dict], paper: dict, is_settled: 
 def _is_settled(row: dict, derivation: str, parser: str, retry: bool) -> bool:
     """Whether reading the file of a row once more would give nothing new."""
     policy = MEANINGS[row["status"]].retry
-    if row["derivation"] != derivation or (policy == "other_parser" and row["parser"] != parser):
+    is_made_by_us = row["status"] in ("parsed", "empty_text")
+    if is_made_by_us and row["derivation"] != derivation:
+        return False
+    if policy == "other_parser" and row["parser"] != parser:
         return False
     return not (retry and (row["is_retryable"] or policy in ("later", "other_limits")))
 

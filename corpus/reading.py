@@ -4,10 +4,11 @@ Belongs here: the run over what is to do. Not here: what is to do (`corpus.docum
 (`ingestion.documents.parsing`), the rows (`corpus.document_rows`, `corpus.documents`).
 """
 
+import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -24,7 +25,9 @@ from corpus.tables import Lake
 from ingestion.documents.limits import Limits
 from ingestion.documents.parsers import Parser, docvortex_parser, external_parser
 from ingestion.documents.parsing import parse_files
+from ingestion.documents.raw_store import RawStore, document_of
 from ingestion.documents.statuses import ParseOutcome
+from ingestion.documents.worker import judged
 
 _COMMIT_FILES, _COMMIT_SECONDS = 16, 20.0
 """What a killed run loses at most; a commit of four tables costs about .2 s, a file about 5."""
@@ -128,18 +131,18 @@ def read_papers(
     fileless = [rows_without_file(paper, derivation(), datetime.now(UTC)) for paper in todo.fileless]
     for start in range(0, len(fileless), _FILELESS_AT_ONCE):
         store_documents(lake, fileless[start : start + _FILELESS_AT_ONCE])
+    store = RawStore(lake.home / "raw" / "parsed")
     tasks = {task.held.path: task for task in todo.tasks}
     statuses: Counter[str] = Counter()
     failures: list[tuple[str, str, str]] = []
     waiting: list[Rows] = []
     last = time.monotonic()
-    outcomes = parse_files(
-        tasks, reader.parser, concurrency=min(reader.concurrency, max(len(tasks), 1)),
-        per_file_limits=reader.limits, total_seconds=reader.total_seconds,
-    )  # fmt: skip
+    outcomes = _outcomes(tasks, reader, store)
     try:
         for done, (path, outcome) in enumerate(outcomes, start=1):
             task = tasks[path]
+            if outcome.raw:
+                store.put(outcome.sha256, reader.parser.name, reader.parser.tier, outcome.raw)
             waiting.append(rows_of(_read(task, outcome, reader), count_tokens, derivation(), datetime.now(UTC)))
             statuses[outcome.status] += 1
             if outcome.status != "parsed":
@@ -152,6 +155,46 @@ def read_papers(
     finally:
         store_documents(lake, waiting)
     return Reading(statuses, tuple(failures), len(fileless), todo.unreachable)
+
+
+def _outcomes(tasks: Mapping[Path, Task], reader: Reader, store: RawStore) -> Iterator[tuple[Path, ParseOutcome]]:
+    """Of files that were parsed before, what our code makes of that now; then the others, as they are parsed."""
+    to_parse = []
+    for path, task in tasks.items():
+        outcome = _made_again(task, reader, store)
+        if outcome is None:
+            to_parse.append(path)
+        else:
+            yield path, outcome
+    yield from parse_files(
+        to_parse, reader.parser, concurrency=min(reader.concurrency, max(len(to_parse), 1)),
+        per_file_limits=reader.limits, total_seconds=reader.total_seconds,
+    )  # fmt: skip
+
+
+def _made_again(task: Task, reader: Reader, store: RawStore) -> ParseOutcome | None:
+    """The outcome from what this parser said of the same content before; None where that is not kept.
+
+    Hashing a file costs a thousandth of parsing it, and finds what a killed run had parsed and not stored.
+    """
+    parser, started = reader.parser, time.monotonic()
+    sha256 = task.sha256 or (_sha256(task.held.path) if store.holds(parser.name, parser.tier) else "")
+    if not sha256 or (text := store.get(sha256, parser.name, parser.tier)) is None:
+        return None
+    reply = judged(document_of(text.payload, text.page_count), text.page_count, text.notes)
+    return ParseOutcome(
+        reply.status, sha256, task.held.size_bytes, reply.document, text.page_count, parser.name, parser.tier,
+        time.monotonic() - started, notes=reply.notes,
+    )  # fmt: skip
+
+
+def _sha256(path: Path) -> str:
+    """Of a file; "" where it cannot be read, which its parsing will tell."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def _read(task: Task, outcome: ParseOutcome, reader: Reader) -> Read:

@@ -10,12 +10,13 @@ import shutil
 import string
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.documents.characters import clean_text
 from ingestion.documents.limits import GIGABYTE, Limits
-from ingestion.documents.worker import INPUT, Reply, judged, written
+from ingestion.documents.raw_store import RawText
+from ingestion.documents.worker import INPUT, Reply, told, written
 from ingestion.errors import BadInput, PermanentFailure
 
 OUTPUT = "output"
@@ -139,7 +140,7 @@ def matching(names: Sequence[str], present: Mapping[str, str]) -> list[str]:
 
 def prepare() -> None:
     """Import what reading a program's Markdown needs."""
-    for name in ("ingestion.documents.opening", "ingestion.documents.structure"):
+    for name in ("ingestion.documents.opening", "ingestion.documents.raw_store"):
         importlib.import_module(name)
 
 
@@ -162,10 +163,11 @@ def parse(folder: Path, options: dict) -> bytes:
         pdf.close()
     except Unreadable as error:
         return written(Reply(error.status, page_count, notes=(error.note,)))
-    return written(_run(folder, options, page_count, notes))
+    outcome = _run(folder, options, page_count, notes)
+    return told(folder, outcome) if isinstance(outcome, RawText) else written(outcome)
 
 
-def _run(folder: Path, options: dict, page_count: int, notes: list[str]) -> Reply:
+def _run(folder: Path, options: dict, page_count: int, notes: list[str]) -> RawText | Reply:
     (folder / OUTPUT).mkdir()
     places = {"input": str(folder / INPUT), "output": str(folder / OUTPUT), "tier": options["tier"]}
     argv = [word.format_map(places) for word in options["argv"]]
@@ -198,13 +200,11 @@ def _run(folder: Path, options: dict, page_count: int, notes: list[str]) -> Repl
     return _read(texts[-1], page_count, notes)
 
 
-def _read(path: Path, page_count: int, notes: list[str]) -> Reply:
-    from ingestion.documents.structure import from_markdown
-
+def _read(path: Path, page_count: int, notes: list[str]) -> RawText:
     text, removed = clean_text(path.read_text(encoding="utf-8", errors="replace"))
     if removed:
         notes = [*notes, f"{removed} control characters removed"]
-    return judged(replace(from_markdown(text), page_count=page_count), page_count, notes)
+    return RawText({"markdown": text}, page_count, tuple(notes))
 
 
 def _tail(path: Path) -> str:

@@ -27,7 +27,7 @@ from ingestion.documents.limits import Limits, above_zero
 from ingestion.documents.parsers import Parser
 from ingestion.documents.precheck import take_in
 from ingestion.documents.statuses import ParseOutcome, Status
-from ingestion.documents.worker import INPUT, REPLY_FORM, Reply
+from ingestion.documents.worker import INPUT, RAW, REPLY_FORM, Reply
 from ingestion.errors import PermanentFailure, TransientFailure
 
 _ALLOCATION_SIGNALS = frozenset((signal.SIGABRT, signal.SIGTRAP, signal.SIGILL))
@@ -167,6 +167,7 @@ def _outcome(entry: _Running, ended: Ended, parser: Parser) -> ParseOutcome:
             document=reply.document,
             page_count=reply.page_count,
             notes=reply.notes,
+            raw=_raw(entry.folder),
         )
     status, note, is_retryable = _verdict(entry, ended, parser)
     return replace(measured, status=status, notes=(note,), is_retryable=is_retryable)
@@ -184,6 +185,13 @@ def _reply(entry: _Running, parser: Parser) -> Reply:
     if (reply.document is not None) != (reply.status == "parsed"):
         return Reply("corrupt", notes=(f"{parser.name} gave a result that contradicts itself",))
     return reply
+
+
+def _raw(folder: Path) -> bytes:
+    try:
+        return (folder / RAW).read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -88,6 +88,7 @@ class ParseOutcome:
         peak_bytes: most resident memory of one of these processes; 0 where none was started.
         notes: what was cut, repaired or went wrong, for people.
         is_retryable: the same file may give another status under the same settings.
+        raw: what the parser said, packed by `ingestion.documents.raw_store`; b"" where it said nothing.
     """
 
     status: Status
@@ -102,6 +103,7 @@ class ParseOutcome:
     peak_bytes: int = 0
     notes: tuple[str, ...] = ()
     is_retryable: bool = False
+    raw: bytes = b""
 
     def __post_init__(self) -> None:
         if (self.document is not None) != (self.status == "parsed"):

@@ -23,7 +23,11 @@ from ingestion.documents.values import Document
 if TYPE_CHECKING:
     import pypdfium2 as pdfium
 
+    from ingestion.documents.raw_store import RawText
+
 INPUT = "input.pdf"
+RAW = "raw.json.gz"
+"""What the parser said, as `ingestion.documents.raw_store` packs it."""
 PART_PAGES = 60
 """Longer files are parsed in parts of this size: docvortex holds 12 MB a page until it is done."""
 _PACKAGES = ("docvortex.document.pdf", "docvortex.analyzers.native.pdf", "docvortex.postprocess")
@@ -40,7 +44,7 @@ _MODULES = (
     "ingestion.documents.destinations",
     "ingestion.documents.docvortex_blocks",
     "ingestion.documents.opening",
-    "ingestion.documents.structure",
+    "ingestion.documents.raw_store",
 )
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -98,13 +102,21 @@ def parse(folder: Path, options: dict) -> bytes:
         pdf = open_pdf(folder / INPUT)
         page_count = len(pdf)
         check_text_layer(pdf, options["pages"])
-        document, notes = _document(pdf, folder / INPUT, options["pages"])
+        text = _raw(pdf, folder / INPUT, options["pages"])
     except Unreadable as error:
         return written(Reply(error.status, page_count, notes=(error.note,)))
-    return written(judged(document, page_count, notes))
+    return told(folder, text)
 
 
-def judged(document: Document, page_count: int, notes: Sequence[str]) -> Reply:
+def told(folder: Path, text: "RawText") -> bytes:
+    """The reply to what a parser said, which is left in `RAW` for the caller to keep."""
+    from ingestion.documents.raw_store import document_of, packed
+
+    (folder / RAW).write_bytes(packed(text))
+    return written(judged(document_of(text.payload, text.page_count), text.page_count, text.notes))
+
+
+def judged(document: Document, page_count: int | None, notes: Sequence[str]) -> Reply:
     """`parsed` if the document holds any text below its headings, else `empty_text`."""
     notes = (*notes, *document.notes)
     if any(c.isalnum() for part in document.parts for c in document.markdown[part.start : part.end]):
@@ -117,11 +129,10 @@ def written(reply: Reply) -> bytes:
     return REPLY_FORM.dump_json(reply)
 
 
-def _document(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> tuple[Document, list[str]]:
+def _raw(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> "RawText":
     from ingestion.documents.destinations import read_destinations
-    from ingestion.documents.docvortex_blocks import raw_document
     from ingestion.documents.opening import readable_pages
-    from ingestion.documents.structure import structured
+    from ingestion.documents.raw_store import RawText
 
     page_count = len(pdf)
     read = min(page_count, most_pages)
@@ -138,7 +149,7 @@ def _document(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> tuple[D
     payload, removed = writable(payload)
     if removed:
         notes.append(f"{removed} NUL characters and lone surrogates removed")
-    return structured(raw_document(payload)), notes
+    return RawText(payload, page_count, tuple(notes))
 
 
 def _listed(numbers: Sequence[int]) -> str:

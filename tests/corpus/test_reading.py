@@ -16,6 +16,7 @@ from corpus.referencing import resolve_references, unresolved_papers
 from corpus.snapshots import take_snapshot
 from corpus.visibility import View
 from ingestion.documents.parsers import Parser
+from ingestion.documents.raw_store import RawText, packed
 from ingestion.documents.statuses import ParseOutcome
 from ingestion.documents.structure import from_markdown
 
@@ -247,3 +248,27 @@ def test_ct14_a_text_without_a_list_says_so(lake, mirror, parsing, reader) -> No
     assert len(lake.read("bibliography")) == 0
     resolve_references(lake, [CITING], take_snapshot(lake).content_hash)
     assert lake.scan("citations").select(pl.len()).collect().item() == 0
+
+
+def test_a_change_of_our_code_reads_what_the_parser_said_and_parses_nothing(
+    lake, mirror, parsing, reader, monkeypatch
+) -> None:
+    raw = packed(RawText({"markdown": TEXT}, 2, ("3 control characters removed",)))
+    parsing.outcomes[f"{CITING}v1.pdf"] = outcome(TEXT, raw=raw)
+    read(lake, reader)
+    before = lake.read("passages").sort("position")
+    monkeypatch.setattr(reading, "derivation", lambda: "next")
+    report = read(lake, reader)
+    assert (dict(report.by_status), parsing.history) == ({"parsed": 1}, [f"{CITING}v1.pdf"])
+    row = lake.read("documents", paper_id=CITING).to_dicts()[0]
+    assert (row["derivation"], row["page_count"], row["notes"]) == ("next", 2, ["3 control characters removed"])
+    assert lake.read("passages").sort("position").equals(before)
+
+
+def test_what_is_kept_but_not_whole_is_parsed_again(lake, mirror, parsing, reader, monkeypatch) -> None:
+    parsing.outcomes[f"{CITING}v1.pdf"] = outcome(TEXT, raw=packed(RawText({"markdown": TEXT}, 2, ()))[:-9])
+    read(lake, reader)
+    monkeypatch.setattr(reading, "derivation", lambda: "next")
+    read(lake, reader)
+    assert parsing.history == [f"{CITING}v1.pdf"] * 2
+    assert lake.read("documents", paper_id=CITING)["derivation"].to_list() == ["next"]
