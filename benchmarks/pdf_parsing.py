@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-from ingestion.documents.parsers import docvortex_parser
-from ingestion.documents.parsing import parse_files
+from ingestion.documents.parsing.files import parse_files
+from ingestion.documents.parsing.parsers import docvortex_parser
 
 LIMIT_RATIO = 1.15
 _PR_SET_CHILD_SUBREAPER = 36

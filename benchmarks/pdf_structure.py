@@ -24,9 +24,9 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, NameObject
 
 from ingestion.comparison import title_key
-from ingestion.documents.destinations import read_destinations
-from ingestion.documents.docvortex_blocks import raw_document
-from ingestion.documents.structure import structured
+from ingestion.documents.structure.destinations import read_destinations
+from ingestion.documents.structure.document import structured
+from ingestion.documents.structure.docvortex_blocks import raw_document
 from ingestion.documents.values import Document
 
 # What is wrong in the truth: missing headings, which are right when found, and lines that are no headings.

@@ -1,7 +1,7 @@
 """Files of papers read into the lake: parsed within limits, stored as they come.
 
 Belongs here: the run over what is to do. Not here: what is to do (`corpus.document_choice`), how one file is parsed
-(`ingestion.documents.parsing`), the rows (`corpus.document_rows`, `corpus.documents`).
+(`ingestion.documents.parsing.files`), the rows (`corpus.document_rows`, `corpus.documents`).
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from corpus.hashing import text_hash
 from corpus.referencing import resolve_references
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
-from ingestion.documents.limits import Limits
-from ingestion.documents.parsers import Parser, docvortex_parser, external_parser
-from ingestion.documents.parsing import parse_files
+from ingestion.documents.parsing.files import parse_files
+from ingestion.documents.parsing.limits import Limits
+from ingestion.documents.parsing.parsers import Parser, docvortex_parser, external_parser
+from ingestion.documents.parsing.worker import judged
 from ingestion.documents.raw_store import RawStore, document_of
 from ingestion.documents.statuses import ParseOutcome
-from ingestion.documents.worker import judged
 
 _COMMIT_FILES, _COMMIT_SECONDS = 16, 20.0
 """What a killed run loses at most; a commit of four tables costs about .2 s, a file about 5."""
@@ -37,7 +37,7 @@ _DECIDING = (
     "corpus/passages.py",
     "ingestion/sentences.py",
     "ingestion/references",
-    "ingestion/documents",
+    "ingestion/documents/structure",
 )
 
 

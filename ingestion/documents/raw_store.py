@@ -14,8 +14,8 @@ from pathlib import Path
 
 import orjson
 
-from ingestion.documents.docvortex_blocks import raw_document
-from ingestion.documents.structure import from_markdown, structured
+from ingestion.documents.structure.document import from_markdown, structured
+from ingestion.documents.structure.docvortex_blocks import raw_document
 from ingestion.documents.values import Document
 
 

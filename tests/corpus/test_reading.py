@@ -15,10 +15,10 @@ from corpus.reading import Reader, read_one, read_papers
 from corpus.referencing import resolve_references, unresolved_papers
 from corpus.snapshots import take_snapshot
 from corpus.visibility import View
-from ingestion.documents.parsers import Parser
+from ingestion.documents.parsing.parsers import Parser
 from ingestion.documents.raw_store import RawText, packed
 from ingestion.documents.statuses import ParseOutcome
-from ingestion.documents.structure import from_markdown
+from ingestion.documents.structure.document import from_markdown
 
 CITING, CITED, BARE = "2401.00001", "2301.00002", "2401.00003"
 TEXT = """# Sparse Memory Layers for Reading

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.documents.limits import Limits
-from ingestion.documents.parsers import Parser
+from ingestion.documents.parsing.limits import Limits
+from ingestion.documents.parsing.parsers import Parser
 
 
 def make_pdf(pages: Sequence[bytes], *, image: bool = False, compress: bool = False, packed: bool = False) -> bytes:
@@ -103,8 +103,8 @@ import sys
 import time
 from pathlib import Path
 
-from ingestion.documents.structure import from_markdown
-from ingestion.documents.worker import judged, written
+from ingestion.documents.structure.document import from_markdown
+from ingestion.documents.parsing.worker import judged, written
 
 
 def ready():

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.documents.limits import Limits
-from ingestion.documents.parsers import Parser
-from ingestion.documents.parsing import parse_files
+from ingestion.documents.parsing.files import parse_files
+from ingestion.documents.parsing.limits import Limits
+from ingestion.documents.parsing.parsers import Parser
 from ingestion.errors import BadInput, TransientFailure
 
 pytestmark = pytest.mark.run
@@ -142,7 +142,7 @@ def test_pd08_a_caller_that_is_killed_leaves_no_process_and_no_folder(order, bad
     program = tmp_path / "caller.py"
     program.write_text(
         "import sys, tempfile\nfrom pathlib import Path\n"
-        "from ingestion.documents.parsers import Parser\nfrom ingestion.documents.parsing import parse_files\n"
+        "from ingestion.documents.parsing.parsers import Parser\nfrom ingestion.documents.parsing.files import parse_files\n"
         "sys.path.insert(0, sys.argv[1])\ntempfile.tempdir = sys.argv[2]\n"
         "parser = Parser('bad', 'bad_tasks:parse', options={'note': sys.argv[3]})\n"
         "list(parse_files([Path(sys.argv[4])], parser))\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.documents.external import MAGIC_PDF, MINERU_KIT, Program, matching
-from ingestion.documents.limits import Limits
-from ingestion.documents.parsers import external_parser, program_parser
-from ingestion.documents.parsing import parse_files
+from ingestion.documents.parsing.external import MAGIC_PDF, MINERU_KIT, Program, matching
+from ingestion.documents.parsing.files import parse_files
+from ingestion.documents.parsing.limits import Limits
+from ingestion.documents.parsing.parsers import external_parser, program_parser
 from ingestion.errors import BadInput, PermanentFailure
 
 from .conftest import locked, make_pdf, make_prose

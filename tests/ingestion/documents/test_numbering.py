@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.documents.numbering import missing_between, numberings
+from ingestion.documents.structure.numbering import missing_between, numberings
 
 
 @pytest.mark.parametrize(

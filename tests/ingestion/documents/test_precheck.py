@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.documents.opening import Unreadable, check_text_layer, extract, open_pdf, readable_pages
-from ingestion.documents.precheck import take_in
+from ingestion.documents.parsing.opening import Unreadable, check_text_layer, extract, open_pdf, readable_pages
+from ingestion.documents.parsing.precheck import take_in
 from ingestion.documents.statuses import MEANINGS, ParseOutcome
 
 from .conftest import locked, make_page, make_pdf, make_prose

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ingestion.documents.rendering import escaped
-from ingestion.documents.structure import from_markdown, structured
+from ingestion.documents.structure.document import from_markdown, structured
+from ingestion.documents.structure.rendering import escaped
 from ingestion.documents.values import Block, Box, Destination, Document, RawDocument, Run
 
 PROSE = "Mills grind the grain of the valley, and the water that drives them comes from the lake above."

@@ -7,11 +7,11 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, NullObject, TextStringObject
 
-from ingestion.documents.destinations import MOST_DESTINATIONS, read_destinations
-from ingestion.documents.docvortex_blocks import raw_document
-from ingestion.documents.markdown_reader import read_markdown
-from ingestion.documents.structure import from_markdown, structured
-from ingestion.documents.tables import markdown_table
+from ingestion.documents.structure.destinations import MOST_DESTINATIONS, read_destinations
+from ingestion.documents.structure.document import from_markdown, structured
+from ingestion.documents.structure.docvortex_blocks import raw_document
+from ingestion.documents.structure.markdown_reader import read_markdown
+from ingestion.documents.structure.tables import markdown_table
 from ingestion.errors import BadInput
 
 

@@ -1,6 +1,6 @@
 """What a file's bytes tell before anything opens it.
 
-Here: size, hash, the marker of a PDF. Not here: what PDFium must be asked (`ingestion.documents.opening`).
+Here: size, hash, the marker of a PDF. Not here: what PDFium must be asked (`ingestion.documents.parsing.opening`).
 """
 
 import hashlib

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingestion.documents.heading_candidates import Candidate, bold_spans, candidates, is_title
-from ingestion.documents.heading_sequence import chosen
-from ingestion.documents.numbering import numberings
-from ingestion.documents.usual_titles import is_matter, is_reference_title, is_usual_title
+from ingestion.documents.structure.heading_candidates import Candidate, bold_spans, candidates, is_title
+from ingestion.documents.structure.heading_sequence import chosen
+from ingestion.documents.structure.numbering import numberings
+from ingestion.documents.structure.usual_titles import is_matter, is_reference_title, is_usual_title
 from ingestion.documents.values import Block, Box, Destination, Run
 
 

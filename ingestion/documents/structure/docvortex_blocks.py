@@ -1,7 +1,7 @@
 """The result of docvortex → `RawDocument`.
 
 Here: docvortex's block types, content runs and table HTML in our own values. Not here: any repair of what it says
-(see `structure`), starting it, reading PDFs.
+(see `document`), starting it, reading PDFs.
 
 The payload is what the parsing process hands over as JSON:
 
@@ -11,7 +11,7 @@ The payload is what the parsing process hands over as JSON:
 
 from collections.abc import Iterator
 
-from ingestion.documents.tables import markdown_table
+from ingestion.documents.structure.tables import markdown_table
 from ingestion.documents.values import Block, BlockKind, Box, Destination, RawDocument, Run
 from ingestion.errors import BadInput
 

@@ -1,9 +1,9 @@
 """Processes in which files are parsed: one for each file, with limits, and nothing of it left afterwards.
 
 Here: starting the warden, giving it jobs, hearing how they ended. Not here: what the jobs do; what their end means
-for a file (`ingestion.documents.parsers`).
+for a file (`ingestion.documents.parsing.parsers`).
 
-The warden (`ingestion.documents.warden`) is a process of its own that imports the parser once and forks for each
+The warden (`ingestion.documents.parsing.warden`) is a process of its own that imports the parser once and forks for each
 file, since importing docvortex costs 2.3 CPU seconds, as much as parsing six pages. It opens no file itself, so each
 file meets a fresh process. Python's own fork server was tried on paper and not taken: it inherits the environment
 with its secrets, imports the caller's main module, and knows no limits. All this needs POSIX.
@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ingestion.documents.limits import Limits
+from ingestion.documents.parsing.limits import Limits
 from ingestion.errors import TransientFailure
 
 KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH")
@@ -35,7 +35,7 @@ OUT_OF_MEMORY = 75
 OUTPUT_TOO_LONG = 76
 """Exit codes of a job that met the limit on memory or on what it writes, where Python noticed."""
 _START_SECONDS = 120
-_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ingestion.documents.warden import main; main()"
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ingestion.documents.parsing.warden import main; main()"
 
 
 @dataclass(frozen=True)

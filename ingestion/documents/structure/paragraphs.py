@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingestion.documents.captions import caption_label, is_caption
-from ingestion.documents.headings import Element, Heading
+from ingestion.documents.structure.captions import caption_label, is_caption
+from ingestion.documents.structure.headings import Element, Heading
 from ingestion.documents.values import Block, PartKind, Run
 
 _FLOATS = ("figure", "table", "footnote", "code")

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.documents.characters import clean_text
-from ingestion.documents.limits import GIGABYTE, Limits
+from ingestion.documents.parsing.limits import GIGABYTE, Limits
+from ingestion.documents.parsing.worker import INPUT, Reply, told, written
 from ingestion.documents.raw_store import RawText
-from ingestion.documents.worker import INPUT, Reply, told, written
+from ingestion.documents.structure.characters import clean_text
 from ingestion.errors import BadInput, PermanentFailure
 
 OUTPUT = "output"
@@ -140,7 +140,7 @@ def matching(names: Sequence[str], present: Mapping[str, str]) -> list[str]:
 
 def prepare() -> None:
     """Import what reading a program's Markdown needs."""
-    for name in ("ingestion.documents.opening", "ingestion.documents.raw_store"):
+    for name in ("ingestion.documents.parsing.opening", "ingestion.documents.raw_store"):
         importlib.import_module(name)
 
 
@@ -149,7 +149,7 @@ def parse(folder: Path, options: dict) -> bytes:
 
     Options: `argv`, `pages` (the most to read), `needs_text_layer`, `name`, `tier`, `weights` (advice), `absent_weights`.
     """
-    from ingestion.documents.opening import Unreadable, check_text_layer, extract, open_pdf
+    from ingestion.documents.parsing.opening import Unreadable, check_text_layer, extract, open_pdf
 
     page_count, notes = None, []
     try:

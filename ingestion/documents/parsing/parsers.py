@@ -1,6 +1,6 @@
 """The parsers to choose from: docvortex, embedded, and programs of others.
 
-Here: what a run needs to know of a parser. Not here: running it (`ingestion.documents.parsing`).
+Here: what a run needs to know of a parser. Not here: running it (`ingestion.documents.parsing.files`).
 """
 
 import os
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 
-from ingestion.documents.external import PROGRAMS, Program, found, matching, tier_of
-from ingestion.documents.limits import Limits
+from ingestion.documents.parsing.external import PROGRAMS, Program, found, matching, tier_of
+from ingestion.documents.parsing.limits import Limits
 from ingestion.errors import BadInput
 
 
@@ -40,8 +40,8 @@ def docvortex_parser() -> Parser:
     """The embedded parser: no weights, no network, text layers only."""
     return Parser(
         name=f"docvortex {version('docvortex')}",
-        task="ingestion.documents.worker:parse",
-        prepare="ingestion.documents.worker:prepare",
+        task="ingestion.documents.parsing.worker:parse",
+        prepare="ingestion.documents.parsing.worker:prepare",
     )
 
 
@@ -58,13 +58,13 @@ def external_parser(name: str, tier: str | None = None) -> Parser:
 
 
 def program_parser(program: Program, tier: str | None = None) -> Parser:
-    """The same for any `ingestion.documents.external.Program`."""
+    """The same for any `ingestion.documents.parsing.external.Program`."""
     tier = tier_of(program, tier)
     return Parser(
         name=program.name,
         tier=tier,
-        task="ingestion.documents.external:parse",
-        prepare="ingestion.documents.external:prepare",
+        task="ingestion.documents.parsing.external:parse",
+        prepare="ingestion.documents.parsing.external:prepare",
         options={
             "argv": [found(program), *program.command[1:]],
             "name": program.name,

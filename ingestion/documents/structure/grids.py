@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingestion.comparison import title_key
-from ingestion.documents.reading_order import gutter_of
-from ingestion.documents.tables import fenced, pipe_table
+from ingestion.documents.structure.reading_order import gutter_of
+from ingestion.documents.structure.tables import fenced, pipe_table
 from ingestion.documents.values import Block, Box
 
 _MOST_WORDS = 12

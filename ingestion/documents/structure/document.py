@@ -5,16 +5,16 @@ Here: the order of the repairs. Not here: any single one.
 
 from dataclasses import replace
 
-from ingestion.documents.characters import cleaned, with_whole_words
-from ingestion.documents.furniture import without_furniture
-from ingestion.documents.grids import with_grids
-from ingestion.documents.headings import with_headings
-from ingestion.documents.markdown_reader import read_markdown
-from ingestion.documents.paragraphs import paragraphs, plain
-from ingestion.documents.reading_order import in_reading_order
-from ingestion.documents.reference_list import with_references
-from ingestion.documents.rendering import rendered
-from ingestion.documents.titles import document_title
+from ingestion.documents.structure.characters import cleaned, with_whole_words
+from ingestion.documents.structure.furniture import without_furniture
+from ingestion.documents.structure.grids import with_grids
+from ingestion.documents.structure.headings import with_headings
+from ingestion.documents.structure.markdown_reader import read_markdown
+from ingestion.documents.structure.paragraphs import paragraphs, plain
+from ingestion.documents.structure.reading_order import in_reading_order
+from ingestion.documents.structure.reference_list import with_references
+from ingestion.documents.structure.rendering import rendered
+from ingestion.documents.structure.titles import document_title
 from ingestion.documents.values import Document, RawDocument
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingestion.comparison import title_key
-from ingestion.documents.numbering import numberings
+from ingestion.documents.structure.numbering import numberings
 from ingestion.documents.values import Block
 
 _FILE_NAME = re.compile(r"microsoft word|untitled|\.(?:docx?|pdf|tex|dvi|indd|rtf)\b|^\S*$", re.IGNORECASE)

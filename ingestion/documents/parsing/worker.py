@@ -1,7 +1,7 @@
 """What happens to a file in its confined process, with docvortex as the parser.
 
 Here: from the file to the reply: checks, parts of long files, the parser's call. Not here: limits (the process has
-them), the repair of what the parser says (`ingestion.documents.structure`).
+them), the repair of what the parser says (`ingestion.documents.structure.document`).
 """
 
 import errno
@@ -41,9 +41,9 @@ _MODULES = (
     "PIL.ImageFile",
     "pypdf.filters",
     # Ours.
-    "ingestion.documents.destinations",
-    "ingestion.documents.docvortex_blocks",
-    "ingestion.documents.opening",
+    "ingestion.documents.structure.destinations",
+    "ingestion.documents.structure.docvortex_blocks",
+    "ingestion.documents.parsing.opening",
     "ingestion.documents.raw_store",
 )
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
@@ -94,7 +94,7 @@ def parse(folder: Path, options: dict) -> bytes:
     """A job: parse `INPUT` in `folder`. Options: `pages`, the most to read. Returns a `Reply` as JSON."""
     from docvortex.document.pdf import initialize_pdfium_runtime
 
-    from ingestion.documents.opening import Unreadable, check_text_layer, open_pdf
+    from ingestion.documents.parsing.opening import Unreadable, check_text_layer, open_pdf
 
     initialize_pdfium_runtime()  # its fonts have to be there before PDFium first asks for one
     page_count = None
@@ -130,9 +130,9 @@ def written(reply: Reply) -> bytes:
 
 
 def _raw(pdf: "pdfium.PdfDocument", path: Path, most_pages: int) -> "RawText":
-    from ingestion.documents.destinations import read_destinations
-    from ingestion.documents.opening import readable_pages
+    from ingestion.documents.parsing.opening import readable_pages
     from ingestion.documents.raw_store import RawText
+    from ingestion.documents.structure.destinations import read_destinations
 
     page_count = len(pdf)
     read = min(page_count, most_pages)
@@ -159,7 +159,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _pages(pdf: "pdfium.PdfDocument", path: Path, numbers: Sequence[int]) -> Iterator[dict]:
     """These pages as docvortex describes them, with their numbers in the whole file."""
-    from ingestion.documents.opening import extract
+    from ingestion.documents.parsing.opening import extract
 
     if len(numbers) == len(pdf) <= PART_PAGES:
         yield from docvortex_pages(path.read_bytes())
@@ -183,7 +183,7 @@ def docvortex_pages(data: bytes) -> list[dict]:
     import docvortex
     from docvortex.document.pdf import PDFDocument
 
-    from ingestion.documents.opening import Unreadable
+    from ingestion.documents.parsing.opening import Unreadable
 
     class Uncropped(PDFDocument):
         def get_render_session(self, **_: object) -> _NoCrops:

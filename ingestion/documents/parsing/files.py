@@ -2,7 +2,7 @@
 
 Here: the run over many files, and what the end of a process means for its file. Not here: what was done before (the
 caller keeps each outcome as it comes and gives only what is still to do), the choice of a parser
-(`ingestion.documents.parsers`), processes (`confinement`) and what happens in them (`worker`, `external`).
+(`ingestion.documents.parsing.parsers`), processes (`confinement`) and what happens in them (`worker`, `external`).
 """
 
 import errno
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ingestion.documents.confinement import (
+from ingestion.documents.parsing.confinement import (
     LOG,
     OUT_OF_MEMORY,
     OUTPUT_TOO_LONG,
@@ -23,11 +23,11 @@ from ingestion.documents.confinement import (
     Confinement,
     Ended,
 )
-from ingestion.documents.limits import Limits, above_zero
-from ingestion.documents.parsers import Parser
-from ingestion.documents.precheck import take_in
+from ingestion.documents.parsing.limits import Limits, above_zero
+from ingestion.documents.parsing.parsers import Parser
+from ingestion.documents.parsing.precheck import take_in
+from ingestion.documents.parsing.worker import INPUT, RAW, REPLY_FORM, Reply
 from ingestion.documents.statuses import ParseOutcome, Status
-from ingestion.documents.worker import INPUT, RAW, REPLY_FORM, Reply
 from ingestion.errors import PermanentFailure, TransientFailure
 
 _ALLOCATION_SIGNALS = frozenset((signal.SIGABRT, signal.SIGTRAP, signal.SIGILL))

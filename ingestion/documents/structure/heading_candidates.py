@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingestion.documents.numbering import Numbering, numberings
-from ingestion.documents.usual_titles import is_usual_title
+from ingestion.documents.structure.numbering import Numbering, numberings
+from ingestion.documents.structure.usual_titles import is_usual_title
 from ingestion.documents.values import Block, Destination, Run
 
 # Weights, in headings: how many missing numbers a candidate may cost before it is dropped.

@@ -10,9 +10,9 @@ if nothing were missing; as a part of its own it can be left out of passages.
 import re
 from collections.abc import Sequence
 
-from ingestion.documents.headings import Heading
-from ingestion.documents.paragraphs import Paragraph
-from ingestion.documents.tables import fenced
+from ingestion.documents.structure.headings import Heading
+from ingestion.documents.structure.paragraphs import Paragraph
+from ingestion.documents.structure.tables import fenced
 from ingestion.documents.values import Part, Section
 
 EQUATION = "[equation]"

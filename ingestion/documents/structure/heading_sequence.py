@@ -10,8 +10,8 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingestion.documents.heading_candidates import Candidate
-from ingestion.documents.numbering import missing_between
+from ingestion.documents.structure.heading_candidates import Candidate
+from ingestion.documents.structure.numbering import missing_between
 
 _COST_OF_A_GAP = 0.8
 _WIDEST_GAP = 6

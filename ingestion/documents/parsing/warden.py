@@ -1,6 +1,6 @@
 """The process that starts, limits, watches and ends the processes in which files are parsed.
 
-Run by `ingestion.documents.confinement`, never imported by what parses. It has one thread, since it forks; it opens
+Run by `ingestion.documents.parsing.confinement`, never imported by what parses. It has one thread, since it forks; it opens
 no file of a paper. Its jobs end with it, and it ends when its parent does: on Linux by `PR_SET_PDEATHSIG` and
 `PR_SET_CHILD_SUBREAPER` (`man 2 prctl`), which also brings processes home that a parser tried to leave behind; else
 jobs are at least ended by their process group.
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from ingestion.documents.confinement import LOG, OUT_OF_MEMORY, OUTPUT_TOO_LONG, REPLY
+from ingestion.documents.parsing.confinement import LOG, OUT_OF_MEMORY, OUTPUT_TOO_LONG, REPLY
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36

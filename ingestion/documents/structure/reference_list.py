@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from ingestion.documents.headings import Element, Heading
-from ingestion.documents.paragraphs import plain
-from ingestion.documents.usual_titles import is_reference_title
+from ingestion.documents.structure.headings import Element, Heading
+from ingestion.documents.structure.paragraphs import plain
+from ingestion.documents.structure.usual_titles import is_reference_title
 from ingestion.documents.values import Block, Destination, ReferencesStatus, ReferenceText, Run
 from ingestion.references.splitting import split_entries
 

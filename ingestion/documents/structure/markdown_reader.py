@@ -1,6 +1,6 @@
 """Markdown that another tool made → blocks.
 
-Here: reading CommonMark with pipe tables. Not here: any repair (see `structure`).
+Here: reading CommonMark with pipe tables. Not here: any repair (see `document`).
 """
 
 import re
@@ -8,10 +8,10 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ingestion.documents.heading_candidates import is_title
-from ingestion.documents.numbering import numberings
-from ingestion.documents.tables import markdown_table, pipe_table
-from ingestion.documents.usual_titles import is_usual_title
+from ingestion.documents.structure.heading_candidates import is_title
+from ingestion.documents.structure.numbering import numberings
+from ingestion.documents.structure.tables import markdown_table, pipe_table
+from ingestion.documents.structure.usual_titles import is_usual_title
 from ingestion.documents.values import Block, RawDocument, Run
 
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
