@@ -27,8 +27,8 @@ def test_every_command_it_names_exists():
     assert named <= set(COMMANDS)
 
 
-def test_it_shows_five_queries():
-    assert len(QUERIES) == 5
+def test_it_shows_five_queries_and_what_the_files_gave():
+    assert len(QUERIES) == 6
 
 
 @pytest.mark.run
