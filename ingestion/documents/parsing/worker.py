@@ -78,10 +78,10 @@ def prepare() -> None:
             importlib.import_module(module.name)
     for name in _MODULES:
         importlib.import_module(name)
-    _hold_back_chatter()
+    hold_back_chatter()
 
 
-def _hold_back_chatter() -> None:
+def hold_back_chatter() -> None:
     """docvortex tells each table and each doubtful style at debug level; pypdfium2 warns of what docvortex does."""
     from loguru import logger
 
