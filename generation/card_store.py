@@ -55,8 +55,8 @@ def card_keys(view: View, papers: Sequence[Paper], writer: str, version: str) ->
 
 def missing_cards(view: View, keys: Mapping[str, CardKey]) -> list[str]:
     """Papers whose card is not there."""
-    held = _rows(view, keys).select("card_id").collect().to_series()
-    return sorted(p for p, key in keys.items() if key.card_id not in set(held))
+    held = set(_rows(view, keys).select("card_id").collect().to_series())
+    return sorted(p for p, key in keys.items() if key.card_id not in held)
 
 
 def load_cards(view: View, keys: Mapping[str, CardKey]) -> dict[str, PaperCard]:
@@ -70,7 +70,8 @@ def store_cards(lake: Lake, cards: Iterable[tuple[CardKey, PaperCard]], created_
     version = lake.version("paper_cards")
     rows = {key.card_id: _row(key, card, created_at) for key, card in cards}
     held = lake.scan("paper_cards", version).filter(pl.col("card_id").is_in(list(rows))).select("card_id").collect()
-    fresh = [row for card_id, row in rows.items() if card_id not in set(held["card_id"])]
+    known = set(held.to_series())
+    fresh = [row for card_id, row in rows.items() if card_id not in known]
     if fresh:
         frame = pl.DataFrame(fresh, schema=CONTRACTS["paper_cards"].polars_schema)
         lake.append("paper_cards", frame, on_top_of=version or 0)

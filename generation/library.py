@@ -1,23 +1,29 @@
 """The library: the papers one topic may see, and a record of what was consulted and why.
 
-Belongs here: papers of the pool with their vectors and cards, retrieval inside the pool (the topic's memory), references,
-human outlines. Not here: which papers are in the pool (`pools`), and the tables behind (`corpus`).
+Belongs here: papers of the pool with their vectors, cards and texts, retrieval inside the pool (the topic's memory),
+references, human outlines. Not here: which papers are in the pool (`pools`), and the tables behind (`corpus`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from corpus.documents import DocumentInfo, rows_of_documents
 from corpus.visibility import View
 from generation.card_store import CardKey, load_cards
-from generation.cards import PaperCard
+from generation.cards import CardPassage, PaperCard
+from generation.extractive.misprints import unclear_words
+from generation.extractive.zones import zones_of
 from generation.patterns import nearest_patterns
 from generation.topics import Topic
 from generation.values import Paper, Pattern
+from generation.writing import EvidencePassage
+from indexes.lance_embedding import VECTOR
 from indexes.paper_index import PaperIndex
+from indexes.piece_index import PIECE, PieceIndex
 from ingestion.errors import NotFound
 
 
@@ -27,6 +33,10 @@ class Retrieved:
 
     paper_id: str
     similarity: float
+
+
+_PER_PAPER = 3
+"""Passages of one paper that answer a query."""
 
 
 @dataclass
@@ -123,6 +133,64 @@ class Library:
     def _cards(self) -> dict[str, PaperCard]:
         return load_cards(self.view, {p: key for p, key in self.card_keys.items() if key.document})
 
+    def passages(self, paper_id: str) -> tuple[EvidencePassage, ...]:
+        """The prose of the document that the topic reads of a paper, in reading order; () where there is none.
+
+        Raises:
+            NotFound: the paper is not in the pool.
+        """
+        self.paper(paper_id)
+        return self._passages.get(paper_id, ())
+
+    def search_passages(
+        self, queries: Sequence[str], within: Collection[str], per_paper: int = _PER_PAPER
+    ) -> dict[str, tuple[EvidencePassage, ...]]:
+        """Of each of these papers that was read in full, the passages nearest to any of the queries, nearest first.
+
+        Only passages of the documents that the topic reads are found, only such as have a vector, and none of sections
+        on other people's work or behind the paper's end. Equal scores come in reading order.
+
+        Args:
+            within: papers of the pool.
+
+        Raises:
+            NotFound: a paper is not in the pool.
+            PermanentFailure: the passages' vectors were made by another embedder.
+        """
+        held = {s.passage.passage_id: (p, s) for p in dict.fromkeys(within) for s in self.passages(p)}
+        if not held or not queries or per_paper < 1:
+            return {}
+        self._pieces.require(self._index.embedder.identity)
+        wanted = self.embed(queries)
+        found: dict[str, dict[str, EvidencePassage]] = {}
+        for rows in self._pieces.rows(sorted({p for p, _ in held.values()}), [PIECE, VECTOR]):
+            matrix = np.asarray(rows[VECTOR].combine_chunks().flatten()).reshape(rows.num_rows, -1)
+            scores = np.round((matrix @ wanted.T).max(axis=1), 6) if rows.num_rows else ()
+            for name, score in zip(rows[PIECE].to_pylist(), scores, strict=True):
+                paper_id, shown = held.get(name, ("", None))
+                if shown is not None and shown.zone != "others":
+                    found.setdefault(paper_id, {})[name] = replace(shown, similarity=float(score))
+        nearest = {
+            p: sorted(own.values(), key=lambda s: (-s.similarity, s.passage.position))
+            for p, own in sorted(found.items())
+        }
+        return {p: tuple(own[:per_paper]) for p, own in nearest.items()}
+
+    @cached_property
+    def _pieces(self) -> PieceIndex:
+        return PieceIndex(self._index.folder, "passages", self._index.embedder)
+
+    @cached_property
+    def _passages(self) -> dict[str, tuple[EvidencePassage, ...]]:
+        documents = [key.document for p, key in self.card_keys.items() if key.document and p in self._papers]
+        return {p: self._shown(p, passages) for p, passages in prose_of(self.view, documents).items()}
+
+    def _shown(self, paper_id: str, passages: Sequence[CardPassage]) -> tuple[EvidencePassage, ...]:
+        paper = self._papers[paper_id]
+        unclear = unclear_words([p.text for p in passages], [paper.title, paper.abstract or ""])
+        zones = zones_of(passages)
+        return tuple(EvidencePassage(p, zone, unclear) for p, zone in zip(passages, zones, strict=True))
+
     def human_outlines(self, count: int) -> list[Pattern]:
         """The human outlines nearest to the topic that it may see, nearest first."""
         return nearest_patterns(self.view.outlines(self._hidden), self.topic.query, count, self.embed)
@@ -148,6 +216,19 @@ def open_library(view: View, index: PaperIndex, topic: Topic, pool: pl.DataFrame
     papers = [paper_of(rows[p]) for p in ranked["paper_id"]]
     names, matrix = index.vectors([p.paper_id for p in papers])
     return Library(view, topic, papers, names, matrix, index)
+
+
+def prose_of(view: View, documents: Collection[DocumentInfo]) -> dict[str, list[CardPassage]]:
+    """Paper id → the prose of its document, in reading order."""
+    found: dict[str, list[CardPassage]] = {}
+    for row in rows_of_documents(view, "passages", documents).filter(pl.col("kind") == "prose").to_dicts():
+        found.setdefault(row["paper_id"], []).append(
+            CardPassage(
+                row["passage_id"], tuple(row["section_path"]), row["section_number"], row["page"], row["text"],
+                row["position"],
+            )
+        )  # fmt: skip
+    return found
 
 
 def paper_of(row: dict) -> Paper:

@@ -8,7 +8,7 @@ import asyncio
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from generation.markdown import markdown
 from generation.page import PageFacts, page
 from generation.pools import NoEvidence, Pool, build_pool, pool_hash
 from generation.surveyforge import SurveyForge
+from generation.text_notes import notes_on_texts
 from generation.texts import cards_hash, cards_of
 from generation.topics import Topic
 from generation.values import Survey
@@ -128,6 +129,7 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     outline = _needed(editions.load_outline(lake, edition), "outline", desk)
     digests = _needed(editions.load_digests(lake, edition), "digests", desk)
     survey = asyncio.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
+    survey = replace(survey, notes=(*survey.notes, *notes_on_texts(library.view, library.card_keys)))
     if not survey.references:
         raise NoEvidence("no sentence could be cited", which=edition.topic.title)
     editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)

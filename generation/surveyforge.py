@@ -28,6 +28,7 @@ from generation.values import (
 from generation.writing import (
     DraftRequest,
     Evidence,
+    EvidencePassage,
     MergeRequest,
     OutlineRequest,
     SectionPlan,
@@ -220,7 +221,11 @@ class SurveyForge:
         for node in outline.leaves():
             if node.role != "body":
                 continue
-            evidence = tuple(_evidence(library, e.paper_id, e) for e in digests.of(node.number))
+            entries = digests.of(node.number)
+            asked = [f"{node.title}. {node.description}", *node.queries]
+            texts = library.search_passages(asked, [e.paper_id for e in entries if e.is_home])
+            library.consult("passages", texts, f"passages nearest to “{node.title}”")
+            evidence = tuple(_evidence(library, e.paper_id, e, texts.get(e.paper_id, ())) for e in entries)
             if len(evidence) < 1:
                 notes.append(
                     Failure(f"{node.number} {node.title}", "no evidence was retrieved, so no text was asked for")
@@ -321,7 +326,12 @@ def _candidate(library: Library, paper_id: str) -> Candidate:
     return Candidate(paper_id, paper.submitted_latest, paper.citation_count)
 
 
-def _evidence(library: Library, paper_id: str, entry: DigestEntry | None = None) -> Evidence:
+def _evidence(
+    library: Library,
+    paper_id: str,
+    entry: DigestEntry | None = None,
+    passages: tuple[EvidencePassage, ...] = (),
+) -> Evidence:
     names, matrix = library.vectors([paper_id])
     paper = library.paper(paper_id)
     return Evidence(
@@ -330,4 +340,5 @@ def _evidence(library: Library, paper_id: str, entry: DigestEntry | None = None)
         entry.is_home if entry else True,
         entry.similarity if entry else paper.similarity,
         library.card(paper_id),
+        passages,
     )

@@ -6,7 +6,7 @@ hold; cards are written from them, or from abstracts where there are none. Not h
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -15,7 +15,7 @@ import polars as pl
 
 from corpus.document_choice import ToDo, to_do
 from corpus.documents import DocumentInfo, chosen_documents, rows_of_documents
-from corpus.hashing import set_hash
+from corpus.hashing import set_hash, text_hash
 from corpus.reading import Reader, Reading, derivation, read_papers
 from corpus.referencing import References, resolve_references, unresolved_papers
 from corpus.snapshots import take_snapshot
@@ -63,10 +63,9 @@ def documents_due(workshop: Workshop, topic: Topic, reader: Reader) -> bool:
         return True
     if unresolved_papers(lake, papers, take_snapshot(lake).content_hash):
         return True
-    documents = chosen_documents(view, papers)
+    documents = list(chosen_documents(view, papers).values())
     index = PieceIndex(workshop.home / "index", "passages")
-    indexed = index.sources(sorted(documents))
-    return any((d.paper_id, d.content_hash) not in indexed for d in documents.values() if d.passage_count)
+    return bool(_searched(view, _not_indexed(index, documents, _source_hashes(view, documents))))
 
 
 def make_documents(workshop: Workshop, topic: Topic, reader: Reader, *, retry: bool = False) -> DocumentsMade:
@@ -94,6 +93,12 @@ def make_documents(workshop: Workshop, topic: Topic, reader: Reader, *, retry: b
     return DocumentsMade(reading, references, pieces, _statuses(lake, papers), content)
 
 
+def files_due(workshop: Workshop, topic: Topic, reader: Reader) -> int:
+    """Files of the pool's papers that are still to be read, or to be read again by code that has changed."""
+    view = view_of(workshop.lake, topic)
+    return len(_to_do(view, topic, pool_papers(workshop, topic), reader).tasks)
+
+
 def _to_do(view: View, topic: Topic, papers: Sequence[str], reader: Reader, *, retry: bool = False) -> ToDo:
     return to_do(
         view.lake,
@@ -101,6 +106,7 @@ def _to_do(view: View, topic: Topic, papers: Sequence[str], reader: Reader, *, r
         view.cutoff,
         derivation(),
         reader.parser.name,
+        tier=reader.parser.tier,
         with_withdrawn=topic.has_withdrawn,
         retry=retry,
     )
@@ -116,14 +122,14 @@ def count_tokens() -> Callable[[str], int]:
 def _index_passages(workshop: Workshop, view: View, documents: Sequence[DocumentInfo]) -> PieceReport:
     """Vectors for the prose and captions of these documents; tables and fragments are found in no search."""
     index = PieceIndex(workshop.home / "index", "passages", workshop.index.embedder)
-    held = index.sources([d.paper_id for d in documents])
-    fresh = [d for d in documents if (d.paper_id, d.content_hash) not in held]
+    hashes = _source_hashes(view, documents)
+    fresh = _not_indexed(index, documents, hashes)
 
     def frames() -> Iterator[pl.DataFrame]:
         for start in range(0, len(fresh), _INDEX_PAPERS):
             part = fresh[start : start + _INDEX_PAPERS]
             rows = rows_of_documents(view, "passages", part).filter(pl.col("kind").is_in(_SEARCHED))
-            yield _pieces(view, rows, {d.paper_id: d.content_hash for d in part}, "passage_id")
+            yield _pieces(view, rows, {d.paper_id: hashes[d.paper_id] for d in part}, "passage_id")
 
     return index.update(
         frames(), progress=workshop.tell("indexing passages"), total=sum(d.passage_count for d in fresh)
@@ -132,6 +138,31 @@ def _index_passages(workshop: Workshop, view: View, documents: Sequence[Document
 
 _SEARCHED = ("prose", "caption")
 _INDEX_PAPERS = 50
+
+
+def _source_hashes(view: View, documents: Sequence[DocumentInfo]) -> dict[str, str]:
+    """Paper id → what its pieces in the index are made from: the text, and what decides who may find it.
+
+    A date that is corrected, or a withdrawal, would otherwise never reach the rows that searches filter by.
+    """
+    ids = [d.paper_id for d in documents]
+    facts = view.scan("papers").filter(pl.col("paper_id").is_in(ids))
+    facts = facts.select("paper_id", "submitted_latest", "is_withdrawn").collect()
+    held = {paper: f"{day} {withdrawn}" for paper, day, withdrawn in facts.iter_rows()}
+    return {d.paper_id: text_hash(f"{d.content_hash} {held[d.paper_id]}") for d in documents if d.paper_id in held}
+
+
+def _not_indexed(index: PieceIndex, documents: Sequence[DocumentInfo], hashes: Mapping[str, str]) -> list[DocumentInfo]:
+    held = index.sources(sorted(hashes))
+    return [d for d in documents if d.paper_id in hashes and (d.paper_id, hashes[d.paper_id]) not in held]
+
+
+def _searched(view: View, documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
+    """Those that have a passage to be indexed: of others there will never be a piece."""
+    documents = [d for d in documents if d.passage_count]
+    rows = rows_of_documents(view, "passages", documents, ["paper_id", "kind"])
+    kept = set(rows.filter(pl.col("kind").is_in(_SEARCHED))["paper_id"])
+    return [d for d in documents if d.paper_id in kept]
 
 
 def _pieces(view: View, rows: pl.DataFrame, sources: dict[str, str], piece: str) -> pl.DataFrame:

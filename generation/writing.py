@@ -10,8 +10,26 @@ from typing import Protocol
 
 import numpy as np
 
-from generation.cards import PaperCard
+from generation.cards import CardPassage, PaperCard
+from generation.extractive.zones import Zone
 from generation.values import Paper, Pattern, Role, SectionDraft, StatedRow
+
+
+@dataclass(frozen=True)
+class EvidencePassage:
+    """A passage of a paper's full text as shown to a writer.
+
+    Attributes:
+        zone: what its section is for.
+        unclear: words of the paper that a single sentence leaves unclear: such as the reading of the file seems to have
+            joined, and abbreviations that are explained elsewhere.
+        similarity: cosine to what is written about.
+    """
+
+    passage: CardPassage
+    zone: Zone
+    unclear: frozenset[str] = frozenset()
+    similarity: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,7 @@ class Evidence:
         is_home: the paper's best place is the node being written.
         similarity: cosine to the query that found it.
         card: of a paper that was read in full; None where only its record is known.
+        passages: of its full text, those nearest to what is written about; of a paper not read in full none.
     """
 
     paper: Paper
@@ -30,6 +49,7 @@ class Evidence:
     is_home: bool = True
     similarity: float = 0.0
     card: PaperCard | None = None
+    passages: tuple[EvidencePassage, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ results can stand in a survey is told elsewhere (`standing`).
 import re
 from collections.abc import Sequence
 
+from generation.extractive.marks import plain_marks
 from generation.extractive.openings import opening_end
 from generation.extractive.sentences import SourceSentence, own_name
 from generation.extractive.standing import stands_alone
@@ -54,6 +55,8 @@ def adapt(source: SourceSentence, paper: Paper) -> Sentence | None:
         edits.append(Edit("drop opening", 0, text[:start], ""))
     if not _name_speaker(text, start, paper, edits):
         return None
+    if source.span.source == "passage":  # only such come with marks, where they can be dropped (`marks`)
+        edits += [Edit("drop citation mark", a, text[a:b], "") for a, b in plain_marks(text) if a >= start]
     _replace_inner(text, start, edits)
     _drop_also(text, start, edits)
     _capitalise(text, start, edits)

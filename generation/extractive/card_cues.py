@@ -18,7 +18,7 @@ def _words(text: str, before: str = r"\b", after: str = r"\b") -> re.Pattern[str
 
 _WORK = r"(?:paper|work|article|study|survey|review|report|research|thesis)"
 _WE = rf"\b(?:we|the authors|(?:this|our|the present|the current) {_WORK})\b"
-_SELF = _words(rf"we|our|ours|us|the authors|(?:this|the present|the current) {_WORK}|the (?:proposed|presented)")
+SELF = _words(rf"we|our|ours|us|the authors|(?:this|the present|the current) {_WORK}|the (?:proposed|presented)")
 _OTHERS = _words(
     r"""methods?|approaches|models?|works?|systems?|techniques?|studies|efforts|solutions|frameworks?|algorithms?
     research|literature|benchmarks?|datasets?|retrievers?|lms|llms|surveys?|implementations?|architectures?""",
@@ -185,13 +185,13 @@ class Statement:
     @property
     def is_own(self) -> bool:
         """Whether it speaks of this paper's work."""
-        return self.has(_SELF) or self.names_own
+        return self.has(SELF) or self.names_own
 
     @property
     def is_of_others(self) -> bool:
         """Whether it begins with other people's work and says nothing of its own before."""
         match = _OTHERS.search(self.text)
-        return bool(match) and match.start() < 25 and not _SELF.search(self.text[: match.start()])
+        return bool(match) and match.start() < 25 and not SELF.search(self.text[: match.start()])
 
 
 def contribution(s: Statement) -> float:

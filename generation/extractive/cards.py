@@ -11,17 +11,19 @@ from corpus.hashing import text_hash
 from generation.cards import CARD_FIELDS, CardField, CardItem, CardPassage, PaperCard
 from generation.extractive import card_cues
 from generation.extractive.card_cues import Statement
+from generation.extractive.marks import MARKS, are_droppable, without_marks
+from generation.extractive.misprints import is_misprinted, is_unclear, unclear_words
 from generation.extractive.openings import opening_end
 from generation.extractive.phrases import content_stems
 from generation.extractive.sentences import is_whole, own_name
 from generation.extractive.standing import stands_alone
-from generation.extractive.zones import Zone, is_end, zone_of
+from generation.extractive.zones import Zone, zones_of
 from generation.values import Paper, Span
 from ingestion import sentences
 from ingestion.sentences import LIST_MARKER, split
 
 WRITER = "extractive"
-_DECIDING = ("cards", "card_cues", "zones", "sentences", "openings", "standing", "phrases")
+_DECIDING = ("cards", "card_cues", "zones", "marks", "misprints", "sentences", "openings", "standing", "phrases")
 
 
 @cache
@@ -43,6 +45,9 @@ _CUES: dict[CardField, Callable[[Statement], float]] = {
     "limitations": card_cues.limitation,
 }
 _MOST_WORDS = 60
+_MIDDLE = 0.5
+"""How much of its section stands before a passage that is read without the others."""
+
 _ALIKE, _SAME = 0.65, 0.8
 """Share of the shorter sentence's stems above which two sentences say the same, within a field and between two."""
 
@@ -69,8 +74,20 @@ _NOISE = re.compile(
     r"\b\w{1,3}\((?:[a-z]\b|[A-Z]\))|(?<!\d)× ?[A-Za-z]|[A-Za-z] ?×|\s×\s|"
     r"[a-z][,.]\d{1,2}(?:\s|$)|https?:|[a-z]- (?!and\b|or\b|to\b)[a-z]|[\U0001d400-\U0001d7ff]"
 )
-# A number in brackets means nothing outside its paper, and what cites is often about others.
-_MARKS = re.compile(r"\s?\[\d[\d,;–\s-]*\]|\s?\((?:see |e\.g\.,? |cf\. )?[A-Z][^()]*?\b(?:19|20)\d\d[a-z]?\b[^()]*\)")
+# What stands in a table, a figure or another section is not there.
+_POINTS = re.compile(
+    r"§|\b(?:tables?|tabs?\.|figures?|figs?\.?|sections?|secs?\.|appendi(?:x|ces)|eqs?\.|equations?|algorithms?|alg\.|"
+    r"listings?|lines?|examples?|rows?|columns?|footnotes?) ?\(?(?:\d|(?-i:[A-Z])(?:\.?\d)?\b(?![\w-]))|"
+    r"\b(?:supplement(?:ary)?|appendix|see (?:also )?(?:figure|table|section)|(?:shown|listed|given|reported|illustrated|described|"
+    r"summari[sz]ed|presented|seen|depicted|detailed) (?:above|below)|(?:left|right|top|bottom|middle) (?:panel|row|column|figure)|"
+    r"(?:next|previous|following|last) (?:tables?|figures?|(?:sub)?sections?|chapters?|appendix|paragraphs?))\b",
+    re.IGNORECASE,
+)
+# Items of a list in the text, of which the first is not there.
+_FIRST_ITEM, _LATER_ITEM = re.compile(r"\((?:1|i|a)\)"), re.compile(r"\((?:[2-9]|i[iv]+|[b-e])\)")
+_SUCH = re.compile(
+    r"\b(?:with|by|under|for|of|in|from|to|through|using|on) such (?!as\b|an?\b)|\b[Ww]e (?:can|could) (?:also )?see\b"
+)
 # A heading run into its paragraph: "Ablation Study We start by".
 _HEADED = re.compile(r"[\w)?]\s(?:We|Our|The|This|These|In|To|For|It|As|If|A|An|While|Since|There) (?=[a-z])")
 _OWN_THING = re.compile(
@@ -133,9 +150,10 @@ def extractive_card(paper: Paper, passages: Sequence[CardPassage]) -> PaperCard:
 
 def _candidates(paper: Paper, passages: Sequence[CardPassage]) -> Iterator[_Candidate]:
     """Whole sentences that stand alone, of every section that is the paper's own."""
-    zones = _zones(passages)
+    zones = zones_of(passages)
     opening = [p.text for p, zone in zip(passages, zones, strict=True) if zone in ("abstract", "introduction", "body")]
-    own = _own_names(paper, [paper.abstract or "", *opening])
+    own = own_names(paper, opening)
+    unclear = unclear_words([p.text for p in passages], [paper.title, paper.abstract or ""])
     sizes = Counter(p.section_path for p in passages)
     before: Counter[tuple[str, ...]] = Counter()
     if "abstract" not in zones and paper.abstract:
@@ -158,27 +176,43 @@ def _candidates(paper: Paper, passages: Sequence[CardPassage]) -> Iterator[_Cand
                 is_listing = True
                 continue
             is_item = is_listing and _begins_item(passage.text, start)
-            if _is_fit(text, own):
-                span = Span(paper.paper_id, start, end, "passage", passage.passage_id, passage.page)
+            if _is_fit(text, own, unclear):
+                span = span_of(passage, start, end)
                 yield _Candidate(Statement(text, zone, own, is_item, share), span, (passage.position, start))
 
 
-def _zones(passages: Sequence[CardPassage]) -> list[Zone]:
-    """Each passage's zone; behind the first appendix, headings without a number are of the appendix."""
-    zones: list[Zone] = []
-    is_behind = False
-    for passage in passages:
-        zone = zone_of(passage.section_path, passage.section_number)
-        is_behind |= is_end(passage.section_path, passage.section_number)
-        zones.append("others" if is_behind and passage.section_number is None else zone)
-    return zones
+def statements(
+    passage: CardPassage, zone: Zone, own: frozenset[str], unclear: frozenset[str]
+) -> Iterator[tuple[CardField, Statement, Span]]:
+    """What a single passage says of the paper's own work, by the rules of a card: field, sentence, place.
+
+    The sentence is given without marks of citation where they can be dropped.
+
+    Args:
+        own, unclear: as `own_names` and `misprints.unclear_words` found them.
+    """
+    if zone == "others":
+        return
+    for start, end in _sentences(passage.text):
+        text = passage.text[start:end]
+        text = without_marks(text) if are_droppable(text, own) else text
+        statement = Statement(text, zone, own, share=_MIDDLE)
+        found = _Candidate(statement, span_of(passage, start, end), (passage.position, start))
+        if _is_fit(statement.text, own, unclear) and (fitting := found.field):
+            yield fitting[0], statement, found.span
 
 
-def _own_names(paper: Paper, texts: Sequence[str]) -> frozenset[str]:
-    """What the paper calls its systems and data: the title's head, and what it says it proposes."""
+def span_of(passage: CardPassage, start: int, end: int) -> Span:
+    """Characters [start, end) of a passage."""
+    paper_id = passage.passage_id.rpartition("/")[0]
+    return Span(paper_id, start, end, "passage", passage.passage_id, passage.page)
+
+
+def own_names(paper: Paper, texts: Sequence[str] = ()) -> frozenset[str]:
+    """What the paper calls its systems and data: the title's head, and what abstract and texts say it proposes."""
     found: set[str | None] = {own_name(paper)}
     for pattern in _NAMINGS:
-        found |= {match.group("name") for text in texts for match in pattern.finditer(text)}
+        found |= {match.group("name") for text in (paper.abstract or "", *texts) for match in pattern.finditer(text)}
     return frozenset(name for name in found if name)
 
 
@@ -196,13 +230,20 @@ def _begins_item(text: str, start: int) -> bool:
     return any(marker.end() == start for marker in LIST_MARKER.finditer(text, text.rfind("\n", 0, start) + 1))
 
 
-def _is_fit(text: str, own: frozenset[str]) -> bool:
-    """Whether it is a whole sentence, without formulas and citation marks, that points at nothing outside the paper."""
-    if not is_whole(text, _MOST_WORDS) or any(p.search(text) for p in (_NOISE, _MARKS, _HEADED)):
+def _is_fit(text: str, own: frozenset[str], unclear: frozenset[str] = frozenset()) -> bool:
+    """Whether it is a whole sentence as its authors wrote it, without formulas and citation marks, that points at
+    nothing outside the paper."""
+    if not is_whole(text, _MOST_WORDS) or any(p.search(text) for p in (_NOISE, MARKS, _HEADED, _POINTS)):
+        return False
+    if _LATER_ITEM.search(text) and not _FIRST_ITEM.search(text):
+        return False
+    if is_misprinted(text) or is_unclear(text, unclear - own):
         return False
     # In a card the paper speaks: "this paper", "the results" and "one limitation" are what the card is about.
     spoken = _OWN_WORK.sub("The authors", text[opening_end(text) :], count=1)
     spoken = _OWN_WORK.sub("", _OWN_THING.sub("Our ", spoken))
+    if _SUCH.search(spoken):
+        return False
     spoken = re.sub(r"\bthose (?=\w+ed\b)", "others ", spoken)
     # A pronoun behind the name of the paper's own system stands for that.
     named = re.search("|".join(rf"\b{re.escape(name)}\b" for name in sorted(own)), spoken) if own else None

@@ -24,7 +24,7 @@ _PAPER = (
     r"paper|work|article|study|survey|review|research|thesis|report|letter|manuscript|technical report|project|talk"
 )
 _SIMPLE = re.compile(
-    rf"^(?:(?:{_CONNECTIVE})\s*,\s+"
+    rf"^(?:(?:(?:most|more|very|quite) )?(?:{_CONNECTIVE})\s*,\s+"
     r"|(?:here|recently|therefore|thus|hence|then|finally|further|furthermore|moreover|additionally),?\s+(?=we\b)"
     rf"|(?:in|through|throughout|with) (?:this|our|the present|the current) (?:{_PAPER})\s*(?:,\s*|\s+(?=we\b))"
     r"|(?:and|but|so|yet)\s+(?=[a-z])"

@@ -11,6 +11,7 @@ import numpy as np
 from generation.extractive import composing
 from generation.extractive.arranging import flowing, grouped, in_time, paragraphs
 from generation.extractive.composing import compose, turn
+from generation.extractive.details import beyond_abstracts, choose_details
 from generation.extractive.phrases import content_stems, root
 from generation.extractive.selection import (
     Embed,
@@ -30,6 +31,9 @@ _LEAST_WORDS = 130
 """Words a leaf section should have where the evidence bears it."""
 
 _LEAST_PAPERS = 3
+_DETAILS = 2
+"""Sentences of full texts that a leaf may hold besides its papers' own, or half as many as it cites papers."""
+
 _SPARE = 6
 """Papers read for a leaf beyond those it may cite, for those whose sentences turn out not to stand alone."""
 
@@ -56,6 +60,8 @@ def body(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Collec
     vectors = {e.paper.paper_id: e.vector for e in request.evidence}
     groups = grouped(chosen, vectors)
     findings = choose_findings(options, chosen, max(1, round(0.3 * len(chosen))))
+    options = beyond_abstracts(options, [*chosen, *findings])
+    findings += choose_details(options, [*chosen, *findings], max(_DETAILS, round(0.5 * len(chosen))))
     printed = paragraphs(groups, findings, options)
     while _words(printed) < _LEAST_WORDS:
         used = {s.spans[0] for p in printed for s in p}
@@ -129,7 +135,8 @@ def conclusion(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: 
     facts = {f.name: f for f in request.facts}
     newest = sorted(request.evidence, key=lambda e: (e.paper.submitted_latest, e.paper.paper_id), reverse=True)[:_READ]
     options = options_of(newest, subject, embed, request.topic, avoid, ("finding",))
-    findings = in_time(choose_any(options, [], 3))
+    # What an abstract reports is what the paper is about; the text holds findings beside it.
+    findings = in_time(choose_any([o for o in options if not o.is_of_text] or options, [], 3))
     most = facts.pop("most_cited_id", None)
     stated = [compose(composing.FIGURES, facts)]
     if most and "most_citations" in facts:

@@ -11,12 +11,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from generation.cards import CardField, PaperCard
+from generation.cards import PaperCard
 from generation.extractive.adaptation import adapt
+from generation.extractive.fulltext import sentences_in_full
 from generation.extractive.phrases import content_stems, root
 from generation.extractive.sentences import MoveName, SourceSentence, own_name, whole_sentences
 from generation.values import Paper, Sentence, Span
-from generation.writing import Evidence
+from generation.writing import Evidence, EvidencePassage
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 
@@ -27,7 +28,7 @@ _ALIKE_IN_GENERAL = 0.7
 """The same for general sentences, which abstracts of one field share almost word for word."""
 
 _EARLY = 0.3
-_FIGURE = re.compile(r"\d+(?:\.\d+)?\s?(?:%|points|times|x\b|×)")
+FIGURE = re.compile(r"\d+(?:\.\d+)?\s?(?:%|points|times|x\b|×)")
 _NAMING = {"name the authors", "name the author", "name the owner", "name the paper"}
 _VACUOUS = re.compile(
     r"\b(?:future (?:research |work )?(?:directions?|avenues?|work|research)|promising directions?|"
@@ -63,6 +64,11 @@ class Option:
         return len(self.sentence.text.split())
 
     @property
+    def is_of_text(self) -> bool:
+        """Whether it stands in the full text, not in the abstract."""
+        return self.sentence.spans[0].source == "passage"
+
+    @property
     def is_general(self) -> bool:
         """Whether it speaks of the matter, not of what somebody did: early in its abstract, in nobody's name."""
         return self.move in ("background", "problem") and self.position < _EARLY and self.is_impersonal
@@ -72,7 +78,7 @@ class Option:
         """Whether it names neither people nor the paper's own system, and measures nothing."""
         own = own_name(self.paper)
         names = any(e.name in _NAMING for e in self.sentence.edits)
-        return not names and not _FIGURE.search(self.sentence.text) and not (own and own in self.sentence.text)
+        return not names and not FIGURE.search(self.sentence.text) and not (own and own in self.sentence.text)
 
 
 def options_of(
@@ -96,7 +102,7 @@ def options_of(
     for item in evidence:
         fitting = [
             (source, sentence)
-            for source, sentence in _offers(item.paper, item.card)
+            for source, sentence in _offers(item.paper, item.card, item.passages)
             if source.span not in avoid and (moves is None or source.move in moves)
         ]
         for source, sentence in _shortlist(fitting, words):
@@ -109,47 +115,37 @@ def options_of(
 
 
 _SHORTLIST: dict[MoveName, int] = {"method": 2, "finding": 2, "background": 1, "problem": 1, "open": 1}
+_SHORTLIST_IN_FULL: dict[MoveName, int] = {"method": 4, "finding": 4, "open": 2}
 
 
 def _shortlist(
     offers: Sequence[tuple[SourceSentence, Sentence]], words: frozenset[str]
 ) -> list[tuple[SourceSentence, Sentence]]:
-    """A few sentences of each move, those that share most words with the subject, in the abstract's order."""
+    """A few sentences of each move, of abstract and full text, those that share most words with the subject.
+
+    They come in the abstract's order, those of the full text in that of their card and passages.
+    """
     kept: list[tuple[SourceSentence, Sentence]] = []
-    for move, most in _SHORTLIST.items():
-        own = [o for o in offers if o[0].move == move]
-        kept += sorted(own, key=lambda o: (-len(words & _roots(o[0].text)), o[0].position))[:most]
+    for source, sizes in (("abstract", _SHORTLIST), ("passage", _SHORTLIST_IN_FULL)):
+        for move, most in sizes.items():
+            own = [o for o in offers if o[0].move == move and o[0].span.source == source]
+            kept += sorted(own, key=lambda o: (-len(words & roots(o[0].text)), o[0].position))[:most]
     return sorted(kept, key=lambda o: o[0].position)
 
 
 @lru_cache(maxsize=16384)
-def _roots(text: str) -> frozenset[str]:
+def roots(text: str) -> frozenset[str]:
     return frozenset(root(s) for s in content_stems(text))
 
 
 @lru_cache(maxsize=8192)
-def _offers(paper: Paper, card: PaperCard | None) -> tuple[tuple[SourceSentence, Sentence], ...]:
+def _offers(
+    paper: Paper, card: PaperCard | None, passages: tuple[EvidencePassage, ...]
+) -> tuple[tuple[SourceSentence, Sentence], ...]:
     """Each sentence of a paper that can be printed, with its source; a paper is evidence of many sections."""
-    adapted = ((source, adapt(source, paper)) for source in [*whole_sentences(paper), *_of_card(card)])
+    sources = [*whole_sentences(paper), *sentences_in_full(paper, card, passages)]
+    adapted = ((source, adapt(source, paper)) for source in sources)
     return tuple((source, sentence) for source, sentence in adapted if sentence is not None)
-
-
-_MOVE_OF: dict[CardField, MoveName] = {
-    "contributions": "method", "methods": "method", "findings": "finding", "limitations": "open",
-}  # fmt: skip
-_IN_TEXT = 0.5
-"""Position of a sentence of the full text: behind what abstracts begin with, which is general."""
-
-
-def _of_card(card: PaperCard | None) -> list[SourceSentence]:
-    """What the card of a paper read in full says in single sentences of its passages."""
-    if card is None:
-        return []
-    return [
-        SourceSentence(item.spans[0], item.text, _MOVE_OF[name], _IN_TEXT)
-        for name, item in card.items()
-        if len(item.spans) == 1 and item.spans[0].source == "passage"
-    ]
 
 
 _MAIN_BONUS = {"method": 0.35, "finding": 0.1, "background": -0.25, "problem": -0.25, "open": -0.3}
@@ -179,10 +175,12 @@ def _main_score(option: Option, chosen: Sequence[Option]) -> float:
     crowd = 0.3 * max(0.0, redundancy(option, chosen) - 0.45)
     # Among long sentences a short one is welcome.
     short = 0.1 if option.words <= 15 else 0.0
-    return option.relevance + _MAIN_BONUS[option.move] + adapted + short - crowd - _dullness(option)
+    # An abstract says what a paper is about; a sentence from within it takes that place where it fits much better.
+    inner = 0.3 if option.is_of_text else 0.0
+    return option.relevance + _MAIN_BONUS[option.move] + adapted + short - inner - crowd - dullness(option)
 
 
-def _dullness(option: Option) -> float:
+def dullness(option: Option) -> float:
     """Long sentences and such as could stand in any abstract."""
     return 0.004 * max(0, option.words - 42) + (0.2 if _VACUOUS.search(option.sentence.text) else 0.0)
 
@@ -194,16 +192,14 @@ def choose_findings(options: Sequence[Option], chosen: Sequence[Option], most: i
     fitting = [
         o
         for o in options
-        if o.move == "finding" and o.paper.paper_id in main and o.sentence.text not in taken
+        if o.move == "finding" and not o.is_of_text and o.paper.paper_id in main and o.sentence.text not in taken
         and main[o.paper.paper_id].position < o.position
     ]  # fmt: skip
     return _spread(sorted(fitting, key=lambda o: (-_finding_score(o), o.sentence.text)), chosen, most)
 
 
 def _finding_score(option: Option) -> float:
-    return (
-        option.relevance + 0.12 * bool(_FIGURE.search(option.sentence.text)) - _dullness(option) - 0.003 * option.words
-    )
+    return option.relevance + 0.12 * bool(FIGURE.search(option.sentence.text)) - dullness(option) - 0.003 * option.words
 
 
 def choose_general(
@@ -219,7 +215,7 @@ def choose_general(
             + near
             + early
             + 0.04 * (option.move == "problem")
-            - _dullness(option)
+            - dullness(option)
             - 0.004 * option.words
         )
 
@@ -230,7 +226,7 @@ def choose_general(
 
 def choose_any(options: Sequence[Option], chosen: Sequence[Option], most: int) -> list[Option]:
     """The most relevant sentences that are not chosen yet, one a paper."""
-    ordered = sorted(options, key=lambda o: (-o.relevance + _dullness(o), o.sentence.text))
+    ordered = sorted(options, key=lambda o: (-o.relevance + dullness(o), o.sentence.text))
     return _spread(ordered, chosen, most)
 
 
@@ -244,9 +240,11 @@ def choose_definition(options: Sequence[Option], topic_roots: Collection[str]) -
         named *= 1.0 if opening[:1] and opening[0] in topic_roots else 0.6
         defines = bool(_DEFINES.search(option.sentence.text))
         near = 0.5 * option.paper.similarity + 0.05 * float(np.log1p(option.paper.citation_count))
-        return option.relevance + near + 0.4 * named + 0.3 * defines - 0.2 * option.position - _dullness(option)
+        return option.relevance + near + 0.4 * named + 0.3 * defines - 0.2 * option.position - dullness(option)
 
-    return max((o for o in options if o.is_impersonal), key=lambda o: (score(o), o.sentence.text), default=None)
+    # What stands within a text, such as a limitation, opens no section.
+    fitting = [o for o in options if o.is_impersonal and not o.is_of_text]
+    return max(fitting, key=lambda o: (score(o), o.sentence.text), default=None)
 
 
 _DEFINES = re.compile(

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from generation.cards import CardPassage
+
 Zone = Literal[
     "abstract",
     "introduction",
@@ -74,6 +76,18 @@ def zone_of(path: Sequence[str], number: str | None) -> Zone:
     if named[0] in _WHOLE and named[-1] != "setup":
         return named[0]
     return named[-1]
+
+
+def zones_of(passages: Sequence[CardPassage]) -> list[Zone]:
+    """The zone of each passage of a paper, in reading order; behind the first appendix, headings without a number are
+    of the appendix."""
+    zones: list[Zone] = []
+    is_behind = False
+    for passage in passages:
+        zone = zone_of(passage.section_path, passage.section_number)
+        is_behind |= is_end(passage.section_path, passage.section_number)
+        zones.append("others" if is_behind and passage.section_number is None else zone)
+    return zones
 
 
 def is_end(path: Sequence[str], number: str | None) -> bool:

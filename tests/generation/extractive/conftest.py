@@ -150,6 +150,9 @@ class SmallLibrary:
     def card(self, paper_id: str) -> None:
         return None
 
+    def search_passages(self, queries: Sequence[str], within) -> dict:
+        return {}
+
     def consult(self, operation: str, paper_ids, reason: str) -> None:
         pass
 

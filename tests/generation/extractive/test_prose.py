@@ -79,7 +79,7 @@ def test_fewer_than_five_open_problems_make_no_section(papers, embedder):
 
 def test_the_introduction_says_whose_words_it_prints_in_three_ways(papers, embedder):
     names = ("admitted_count", "pool_count", "cited_count", "own_words_count", "summaries_only_count", "own_count",
-             "summary_count", "cutoff", "topic_title")  # fmt: skip
+             "summary_count", "full_text_count", "cutoff", "topic_title")  # fmt: skip
     facts = tuple(StatedRow(name, "?") for name in names)
     draft = drafted(request_of(papers, embedder, "introduction", facts=facts), embedder)
     stated = {row.name for s in draft.sentences() if s.kind == "composed" for row in s.rows}

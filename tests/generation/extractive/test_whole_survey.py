@@ -2,11 +2,13 @@
 
 import asyncio
 
+from generation.cards import CardPassage
 from generation.extractive.adaptation import reverse
 from generation.extractive.writer import ExtractiveWriter
 from generation.surveyforge import SurveyForge, SurveyForgeOptions
 from generation.values import SectionDraft, Sentence
-from generation.writing import SectionPlan
+from generation.writing import EvidencePassage, SectionPlan
+from tests.generation.extractive.conftest import embed
 
 
 class ScriptedWriter:
@@ -117,3 +119,32 @@ def test_the_introduction_tells_whose_words_are_printed(library, papers, embedde
     assert "no sentence is the authors' own" in none
     assert f"For {count // 2} of the cited papers" in mixed
     assert "?" not in own + none + mixed
+
+
+def test_passages_of_papers_at_home_are_shown_consulted_and_printed(library, papers):
+    """Each paper's passages go to the one node that is its home, and the text names passage and page."""
+    read = next(p for p in papers if "Knowledge Graphs" in p.title)
+    text = (
+        "We find that KnowKN0 loses 3.1 points where a knowledge graph lacks edges between its entities and relations."
+    )
+    shown = EvidencePassage(CardPassage(f"{read.paper_id}/1", ("Results",), "4", 7, text, 1), "results")
+    asked, consulted = [], []
+
+    def search_passages(queries, within):
+        asked.append((queries, within))
+        return {read.paper_id: (shown,)} if read.paper_id in within else {}
+
+    library.search_passages = search_passages
+    library.consult = lambda operation, paper_ids, reason: consulted.append((operation, tuple(paper_ids), reason))
+    outline, digests, survey = surveyed(library, ExtractiveWriter(embed))
+    homes = [e.number for e in digests.entries if e.paper_id == read.paper_id and e.is_home]
+    assert [within for _, within in asked if read.paper_id in within] == [
+        [e.paper_id for e in digests.of(number) if e.is_home] for number in homes
+    ]
+    title = outline.node(homes[0]).title
+    assert ("passages", (read.paper_id,), f"passages nearest to “{title}”") in consulted
+    (printed,) = [s for section in survey.sections for s in section.sentences() if s.spans and s.spans[0].page]
+    assert (printed.spans[0].passage_id, printed.spans[0].page, printed.cited_ids) == (
+        f"{read.paper_id}/1", 7, (read.paper_id,),
+    )  # fmt: skip
+    assert reverse(printed.text, printed.edits) == text
