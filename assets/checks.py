@@ -29,7 +29,7 @@ _TABLES = {
 }
 _SAMPLE = 5_000
 _DOCUMENTS = 100
-"""Newest documents whose passages are compared."""
+"""Newest documents whose texts, sections, passages and entries are compared; a text is some 60 kB."""
 
 
 def _contract_check(table: str, asset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
@@ -39,7 +39,7 @@ def _contract_check(table: str, asset: dg.AssetsDefinition) -> dg.AssetChecksDef
     def contract(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
         # Writing checks every row; here the newest rows as stored, so that the check costs the same at any size.
         try:
-            rows = house.lake.scan(table).head(_SAMPLE).collect()
+            rows = house.lake.scan(table).head(_DOCUMENTS if table == "documents" else _SAMPLE).collect()
             doubled = len(rows) - len(check_frame(rows, CONTRACTS[table]))
         except LithouseError as error:
             return dg.AssetCheckResult(passed=False, metadata={"message": error.message})
@@ -80,23 +80,49 @@ def _cited(house: House) -> pl.LazyFrame:
     return sentences.join(editions, on=["topic", "edition"]).explode("cited_ids").drop_nulls("cited_ids")
 
 
+_DOCUMENT = ["id_month", "paper_id", "sha256"]
+
+
+def _of_newest(house: House, table: str, *columns: str) -> pl.DataFrame:
+    """Rows of the newest parsed documents; only these are read, whatever the size of the lake."""
+    parsed = house.lake.scan("documents").filter(pl.col("status") == "parsed")
+    newest = parsed.select(*_DOCUMENT, "parsed_at").collect().sort("parsed_at").tail(_DOCUMENTS)
+    scan = house.lake.scan(table).select(*_DOCUMENT, *columns)
+    for column in ("id_month", "paper_id"):  # a join is not pushed down to the files
+        scan = scan.filter(pl.col(column).is_in(newest[column].unique().to_list()))
+    return scan.join(newest.lazy().select(_DOCUMENT), on=_DOCUMENT, how="semi").collect()
+
+
 @dg.asset_check(asset=topic_documents, description="A parsed document has text, sections and passages.")
 def parsed_documents_have_text(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
     rows = house.lake.scan("documents").filter(pl.col("status") == "parsed")
-    empty = rows.filter(pl.col("markdown").fill_null("").str.len_chars() == 0)
-    bare = rows.filter((pl.col("section_count") == 0) | (pl.col("passage_count") == 0))
-    culprits = pl.concat([empty.select("paper_id"), bare.select("paper_id")]).unique().collect().to_series()
-    return _result(sorted(culprits), "without_text")
+    bare = rows.filter((pl.col("section_count") == 0) | (pl.col("passage_count") == 0)).select("paper_id").collect()
+    newest = _of_newest(house, "documents", "markdown")
+    empty = newest.filter(pl.col("markdown").fill_null("").str.len_chars() == 0)
+    return _result(sorted({*bare["paper_id"], *empty["paper_id"]}), "without_text")
+
+
+@dg.asset_check(asset=topic_documents, description="A parsed document has as many rows in each table as it says.")
+def documents_are_whole(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    said = {"sections": "section_count", "passages": "passage_count", "bibliography": "reference_count"}
+    documents = _of_newest(house, "documents", *said.values())
+    culprits = []
+    for table, column in said.items():
+        there = _of_newest(house, table).group_by(_DOCUMENT).len()
+        both = documents.drop_nulls(column).join(there, on=_DOCUMENT, how="left")
+        wrong = both.filter(pl.col(column) != pl.col("len").fill_null(0))
+        culprits += [f"{r['paper_id']}: {r['len'] or 0} of {r[column]} {table}" for r in wrong.to_dicts()]
+    return _result(sorted(culprits), "not_whole")
 
 
 @dg.asset_check(asset=topic_documents, description="Every passage stands in its document, character by character.")
 def passages_stand_in_documents(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
-    keys = ["id_month", "paper_id", "sha256"]
-    newest = house.lake.scan("documents").filter(pl.col("status") == "parsed").sort("parsed_at").tail(_DOCUMENTS)
-    texts = {(r["paper_id"], r["sha256"]): r["markdown"] for r in newest.collect().to_dicts()}
-    rows = house.lake.scan("passages").join(newest.select(keys), on=keys, how="semi").collect().to_dicts()
+    texts = {(r["paper_id"], r["sha256"]): r["markdown"] for r in _of_newest(house, "documents", "markdown").to_dicts()}
+    rows = _of_newest(house, "passages", "passage_id", "start_char", "end_char", "text").to_dicts()
     moved = [
-        r["passage_id"] for r in rows if texts[r["paper_id"], r["sha256"]][r["start_char"] : r["end_char"]] != r["text"]
+        r["passage_id"]
+        for r in rows
+        if (texts[r["paper_id"], r["sha256"]] or "")[r["start_char"] : r["end_char"]] != r["text"]
     ]
     return _result(moved, "elsewhere")
 
@@ -152,6 +178,7 @@ all_checks = [
     papers_match_records,
     index_matches_snapshot,
     parsed_documents_have_text,
+    documents_are_whole,
     passages_stand_in_documents,
     citations_have_rows,
     none_after_the_cutoff,

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
+from corpus.reading import reader_named
 from corpus.tables import Lake
-from generation import editions, stages
+from generation import editions, stages, texts
 from generation.pools import NoEvidence, build_pool
 from generation.workshop import Workshop, view_of
 from ingestion.errors import LithouseError
@@ -41,6 +42,8 @@ def _state(workshop: Workshop, row: dict) -> dict:
         if not causes:
             desk = stages.open_desk(workshop, topic, row["method"], row["writer"])
             causes = [] if desk.edition.id == row["edition"] else _input_causes(row, desk.edition)
+            if due := texts.files_due(workshop, topic, reader_named("docvortex")):
+                causes.append(f"{due} file{'s' if due > 1 else ''} of the pool's papers still to be read")
     except NoEvidence as error:
         causes = [error.message]
     except LithouseError as error:

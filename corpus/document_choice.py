@@ -11,12 +11,24 @@ from datetime import date
 
 import polars as pl
 
+from corpus.hashing import text_hash
 from corpus.tables import Lake
 from ingestion.documents.statuses import MEANINGS
 from ingestion.held_files import HeldFile, Unreachable, held_files
 
 NO_FILE = ""
 """`sha256` of the row of a paper without a file."""
+_UNREAD = "unread:"
+
+
+def unread_key(source: str, file: str) -> str:
+    """`sha256` of the row of a file that could not be hashed: each such file of a paper has a row of its own."""
+    return _UNREAD + text_hash(f"{source} {file}")[:16]
+
+
+def is_hashed(sha256: str) -> bool:
+    """Whether a row's `sha256` is one."""
+    return sha256 != NO_FILE and not sha256.startswith(_UNREAD)
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,7 @@ class Task:
     Attributes:
         version_on: day of the file's version; None where no source dates it.
         sha256: of the file where it was read before, by other code than now; "" where it was not.
+        parser, tier: who read it then, if that gave its text; "" where not.
     """
 
     paper_id: str
@@ -33,6 +46,8 @@ class Task:
     held: HeldFile
     version_on: date | None
     sha256: str = ""
+    parser: str = ""
+    tier: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,8 +85,10 @@ def to_do(
     derivation: str,
     parser: str,
     *,
+    tier: str = "",
     with_withdrawn: bool = False,
     retry: bool = False,
+    version: int | None = None,
 ) -> ToDo:
     """The files that must be read so that every paper has its text, or the reason why it has none.
 
@@ -79,9 +96,10 @@ def to_do(
         paper_ids: papers of the lake; others are left out.
         cutoff: inclusive UTC day that chooses among versions; None for the newest.
         derivation: rows made by other code than this count as missing.
-        parser: who would read them; what another parser could not read is tried again.
+        parser, tier: who would read them; what another parser or tier could not read is tried again.
         with_withdrawn: read withdrawn papers too.
         retry: read files again whose last status may change with time or with other limits.
+        version: only files of this version of a paper; None for all.
     """
     wanted = list(dict.fromkeys(paper_ids))
     columns = ["paper_id", "id_month", "versions", "submitted_on", "updated_on", "latest_version", "is_withdrawn"]
@@ -98,13 +116,18 @@ def to_do(
             if not any(r["status"] == "withdrawn" for r in done):
                 fileless.append(Fileless(paper_id, paper["id_month"], "withdrawn"))
             continue
-        held = in_order(files.get(paper_id, []), paper, cutoff)
+        named = [f for f in files.get(paper_id, []) if version is None or f.version == version]
+        held = in_order(named, paper, cutoff)
         if not held:
+            if version is not None:
+                continue
             # A source that cannot be listed may hold the file: nothing is said of the paper then.
-            if not (unreachable or any(r["status"] == "abstract_only" or r["sha256"] != NO_FILE for r in done)):
+            if not (unreachable or any(r["status"] == "abstract_only" or is_hashed(r["sha256"]) for r in done)):
                 fileless.append(Fileless(paper_id, paper["id_month"], "abstract_only"))
             continue
-        task = _next_file(held, done, paper, derivation, lambda row: _is_settled(row, derivation, parser, retry))
+        task = _next_file(
+            held, done, paper, derivation, lambda row: _is_settled(row, derivation, (parser, tier), retry)
+        )
         if task is not None:
             tasks.append(task)
     return ToDo(tuple(tasks), tuple(fileless), tuple(unreachable))
@@ -151,31 +174,37 @@ def _next_file(
     for file in held:
         row = next((r for r in done if _is_of(r, file)), None)
         if row is None or not is_settled(row):
-            known = row["sha256"] if row and row["derivation"] != derivation else ""
-            return Task(paper["paper_id"], paper["id_month"], file, version_day(paper, file.version), known)
+            known, parser, tier = "", "", ""
+            if row and row["derivation"] != derivation and is_hashed(row["sha256"]):
+                known = row["sha256"]
+                if row["status"] == "parsed":  # what one parser could read, another may not
+                    parser, tier = row["parser"], row["tier"] or ""
+            day = version_day(paper, file.version)
+            return Task(paper["paper_id"], paper["id_month"], file, day, known, parser, tier)
         if row["status"] == "parsed":
             return None
     return None
 
 
-def _is_settled(row: dict, derivation: str, parser: str, retry: bool) -> bool:
+def _is_settled(row: dict, derivation: str, parser: tuple[str, str], retry: bool) -> bool:
     """Whether reading the file of a row once more would give nothing new."""
     policy = MEANINGS[row["status"]].retry
     is_made_by_us = row["status"] in ("parsed", "empty_text")
     if is_made_by_us and row["derivation"] != derivation:
         return False
-    if policy == "other_parser" and row["parser"] != parser:
+    if policy == "other_parser" and (row["parser"], row["tier"] or "") != parser:
         return False
     return not (retry and (row["is_retryable"] or policy in ("later", "other_limits")))
 
 
 def _is_of(row: dict, file: HeldFile) -> bool:
-    """Whether a row was made from the file as it is now: hashing it again would cost as much as reading it."""
-    return (
-        row["source"] == file.source
-        and row["file"] == file.file
-        and row["size_bytes"] == file.size_bytes
-        and row["modified_at"] == file.modified_at
+    """Whether a row was made from the file as it is now, or from its like: hashing all would cost as much as reading."""
+    return any(
+        made["source"] == file.source
+        and made["file"] == file.file
+        and made["size_bytes"] == file.size_bytes
+        and made["modified_at"] == file.modified_at
+        for made in (row, *(row["copies"] or ()))
     )
 
 
@@ -187,9 +216,11 @@ def _rows(lake: Lake, paper_ids: list[str]) -> dict[str, list[dict]]:
         "file",
         "size_bytes",
         "modified_at",
+        "copies",
         "status",
         "is_retryable",
         "parser",
+        "tier",
         "derivation",
     ]
     months = lake.scan("papers").filter(pl.col("paper_id").is_in(paper_ids)).select("id_month").unique().collect()

@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
-import ingestion
-from corpus.document_choice import Task, ToDo, Unreachable, to_do
+from corpus.document_choice import Task, ToDo, Unreachable, to_do, unread_key
 from corpus.document_rows import Read, Rows, rows_of, rows_without_file
 from corpus.documents import store_documents
-from corpus.hashing import text_hash
+from corpus.hashing import sources_hash
 from corpus.referencing import resolve_references
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
@@ -36,7 +34,11 @@ _DECIDING = (
     "corpus/document_rows.py",
     "corpus/passages.py",
     "ingestion/sentences.py",
+    "ingestion/comparison.py",
+    "ingestion/identity.py",
+    "ingestion/paper_key.py",
     "ingestion/references",
+    "ingestion/documents/values.py",
     "ingestion/documents/structure",
 )
 
@@ -100,16 +102,9 @@ def reader_named(name: str) -> Reader:
     return Reader(external_parser(program, tier or None))
 
 
-@cache
 def derivation() -> str:
     """Version of the code that makes rows of what a parser says: the hash of its sources."""
-    root = Path(ingestion.__file__).parents[1]
-    files = [
-        f
-        for name in _DECIDING
-        for f in (sorted((root / name).glob("*.py")) if (root / name).is_dir() else [root / name])
-    ]
-    return text_hash("".join(f.read_text(encoding="utf-8") for f in files))[:12]
+    return sources_hash(_DECIDING)[:12]
 
 
 def read_papers(
@@ -177,13 +172,17 @@ def _made_again(task: Task, reader: Reader, store: RawStore) -> ParseOutcome | N
 
     Hashing a file costs a thousandth of parsing it, and finds what a killed run had parsed and not stored.
     """
-    parser, started = reader.parser, time.monotonic()
-    sha256 = task.sha256 or (_sha256(task.held.path) if store.holds(parser.name, parser.tier) else "")
-    if not sha256 or (text := store.get(sha256, parser.name, parser.tier)) is None:
+    started = time.monotonic()
+    name, tier = (task.parser, task.tier) if task.parser else (reader.parser.name, reader.parser.tier)
+    sha256 = task.sha256 or (_sha256(task.held.path) if store.holds(name, tier) else "")
+    if not sha256 or (text := store.get(sha256, name, tier)) is None:
         return None
-    reply = judged(document_of(text.payload, text.page_count), text.page_count, text.notes)
+    try:
+        reply = judged(document_of(text.payload, text.page_count), text.page_count, text.notes)
+    except Exception:  # whatever it is, the parser's own process makes a status of it
+        return None
     return ParseOutcome(
-        reply.status, sha256, task.held.size_bytes, reply.document, text.page_count, parser.name, parser.tier,
+        reply.status, sha256, task.held.size_bytes, reply.document, text.page_count, name, tier,
         time.monotonic() - started, notes=reply.notes,
     )  # fmt: skip
 
@@ -200,13 +199,13 @@ def _sha256(path: Path) -> str:
 def _read(task: Task, outcome: ParseOutcome, reader: Reader) -> Read:
     return Read(
         task=task,
-        sha256=outcome.sha256,
+        sha256=outcome.sha256 or unread_key(task.held.source, task.held.file),
         status=outcome.status,
         is_retryable=outcome.is_retryable,
         advice=outcome.advice,
         notes=outcome.notes,
-        parser=reader.parser.name,
-        tier=reader.parser.tier,
+        parser=outcome.parser or reader.parser.name,
+        tier=outcome.tier if outcome.parser else reader.parser.tier,
         page_count=outcome.page_count,
         seconds=outcome.seconds,
         document=outcome.document,
@@ -223,14 +222,19 @@ class OneText:
     notes: tuple[str, ...] = ()
 
 
-def read_one(lake: Lake, paper_id: str, reader: Reader, count_tokens: Callable[[str], int]) -> OneText:
-    """The newest text of a paper, whatever any topic's cutoff; its file is read if it was not yet.
+def read_one(
+    lake: Lake, paper_id: str, reader: Reader, count_tokens: Callable[[str], int], version: int | None = None
+) -> OneText:
+    """The newest text of a paper, whatever any topic's cutoff, or that of a version; its file is read if it was not yet.
 
     Withdrawn papers are read too, and failures that may have passed are tried again: somebody asked for this one.
     """
     notes: list[str] = []
     for _ in range(_MOST_FILES):
-        todo = to_do(lake, [paper_id], None, derivation(), reader.parser.name, with_withdrawn=True, retry=not notes)
+        todo = to_do(
+            lake, [paper_id], None, derivation(), reader.parser.name, tier=reader.parser.tier, with_withdrawn=True,
+            retry=not notes, version=version,
+        )  # fmt: skip
         notes += [f"{u.source}: {u.reason}" for u in todo.unreachable]
         if todo.is_empty:
             break
@@ -240,11 +244,22 @@ def read_one(lake: Lake, paper_id: str, reader: Reader, count_tokens: Callable[[
             break
     resolve_references(lake, [paper_id], take_snapshot(lake).content_hash)
     rows = lake.read("documents", paper_id=paper_id).to_dicts()
+    if version is not None:
+        known = sorted({v for r in rows for v in _versions(r) if v})
+        rows = [r for r in rows if version in _versions(r)]
+        if not rows:
+            told = ", ".join(f"v{v}" for v in known) or "none by number"
+            return OneText(None, f"no file of version {version} is held", f"Versions read: {told}.", tuple(notes))
     rows.sort(key=lambda r: (r["status"] != "parsed", -(r["version"] or 0), r["sha256"]))
     if not rows:
         return OneText(None, "no file could be looked for", "Mount or restore the source's folder.", tuple(notes))
     best = rows[0]
     return OneText(best["markdown"], best["status"], best["advice"], tuple(dict.fromkeys([*notes, *best["notes"]])))
+
+
+def _versions(row: dict) -> set[int | None]:
+    """Versions whose file has the content of a row."""
+    return {row["version"], *(copy["version"] for copy in row["copies"] or ())}
 
 
 _MOST_FILES = 20

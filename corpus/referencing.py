@@ -11,12 +11,22 @@ import polars as pl
 
 from corpus.citing import store_text_edges
 from corpus.contracts.registry import CONTRACTS
+from corpus.hashing import sources_hash, text_hash
 from corpus.resolution import Resolution, resolve_entries
 from corpus.tables import Lake, recomputed
 from ingestion.documents.values import ReferenceText
 from ingestion.references.fields import parse_entry
 
 _BATCH = 200  # papers in one pass over `papers`: some ten thousand entries
+_DECIDING = (
+    "corpus/referencing.py",
+    "corpus/resolution.py",
+    "corpus/resolution_candidates.py",
+    "corpus/resolution_verdict.py",
+    "corpus/title_keys.py",
+    "ingestion/comparison.py",
+    "ingestion/references",
+)
 
 
 @dataclass(frozen=True)
@@ -38,10 +48,12 @@ class References:
 
 
 def unresolved_papers(lake: Lake, paper_ids: Collection[str], corpus_hash: str) -> list[str]:
-    """Those of the papers whose entries were not compared with the corpus as it is."""
+    """Those of the papers whose entries were not compared with the corpus as it is, by the code as it is."""
+    compared = _compared_with(corpus_hash)
     rows = lake.scan("bibliography").filter(
+        _of_months(lake, paper_ids),
         pl.col("paper_id").is_in(list(paper_ids)),
-        pl.col("corpus_hash").is_null() | (pl.col("corpus_hash") != corpus_hash),
+        pl.col("corpus_hash").is_null() | (pl.col("corpus_hash") != compared),
     )
     return sorted(rows.select("paper_id").unique().collect().to_series())
 
@@ -59,15 +71,27 @@ def resolve_references(lake: Lake, paper_ids: Collection[str], corpus_hash: str)
     return total
 
 
+def _compared_with(corpus_hash: str) -> str:
+    """What an entry was compared with: the papers, and by which code."""
+    return text_hash(f"{corpus_hash} {sources_hash(_DECIDING)}")
+
+
+def _of_months(lake: Lake, paper_ids: Collection[str]) -> pl.Expr:
+    """Only these months' files are opened."""
+    months = lake.scan("papers").filter(pl.col("paper_id").is_in(list(paper_ids))).select("id_month").unique()
+    return pl.col("id_month").is_in(months.collect().to_series().to_list())
+
+
 @recomputed
 def _resolve(lake: Lake, paper_ids: list[str], corpus_hash: str) -> References:
     version = lake.version("bibliography")
-    rows = lake.scan("bibliography", version).filter(pl.col("paper_id").is_in(paper_ids)).collect().to_dicts()
+    scan = lake.scan("bibliography", version).filter(_of_months(lake, paper_ids), pl.col("paper_id").is_in(paper_ids))
+    rows = scan.collect().to_dicts()
     # `parse_entry` finds ids in text and links, so an entry is what it was when the file was read.
     entries = [parse_entry(ReferenceText(r["label"], r["text"], r["page"], tuple(r["urls"]))) for r in rows]
     found = resolve_entries(entries, lake.scan("papers"))
     for row, resolution in zip(rows, found, strict=True):
-        row.update(_columns(resolution), corpus_hash=corpus_hash)
+        row.update(_columns(resolution), corpus_hash=_compared_with(corpus_hash))
     months = sorted({r["id_month"] for r in rows})
     frame = pl.DataFrame(rows, schema=CONTRACTS["bibliography"].polars_schema)
     # Edges first: what is cut off between the two is due again.

@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import stamina
 from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError
@@ -193,7 +194,7 @@ class Lake:
             table = self._open(name, on_top_of)
             write_deltalake(
                 table,
-                data,
+                _with_held_comments(data, table),
                 mode=mode,
                 predicate=where,
                 schema_mode="merge",  # columns that came later
@@ -236,6 +237,16 @@ class Lake:
             configuration={_CONTRACT_VERSION: str(contract.version)},
             raise_if_key_not_exists=False,
         )
+
+
+def _with_held_comments(data: pa.Table, table: DeltaTable) -> pa.Table:
+    """The data with no comment on columns that the table has: Delta refuses one that differs from the table's own.
+
+    A description may so be put better without breaking the lakes there are; the columns that came later bring theirs.
+    """
+    held = {field.name for field in table.schema().fields}
+    fields = [field.remove_metadata() if field.name in held else field for field in data.schema]
+    return data.cast(pa.schema(fields))
 
 
 def predicate(where: Mapping[str, object | Collection[object]]) -> str:

@@ -64,6 +64,15 @@ def load_cards(view: View, keys: Mapping[str, CardKey]) -> dict[str, PaperCard]:
     return {row["paper_id"]: _card(row) for row in _rows(view, keys).collect().to_dicts()}
 
 
+def cards_of_documents(view: View, documents: Sequence[DocumentInfo]) -> list[tuple[str, str]]:
+    """(paper id, card id) of the newest card of each of these documents, whatever topic it was made for."""
+    of_papers = pl.col("paper_id").is_in([d.paper_id for d in documents])
+    rows = view.scan("paper_cards").filter(of_papers).select("paper_id", "sha256", "card_id", "created_at").collect()
+    newest = {(paper, sha256): card_id for paper, sha256, card_id, _ in rows.sort("created_at").iter_rows()}
+    known = {(d.paper_id, d.sha256) for d in documents}
+    return [(paper, card_id) for (paper, sha256), card_id in newest.items() if (paper, sha256) in known]
+
+
 @recomputed
 def store_cards(lake: Lake, cards: Iterable[tuple[CardKey, PaperCard]], created_at: datetime) -> int:
     """Add cards; those that are there already stay. Returns how many were new."""

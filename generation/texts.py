@@ -14,14 +14,21 @@ from functools import cache
 import polars as pl
 
 from corpus.document_choice import ToDo, to_do
-from corpus.documents import DocumentInfo, chosen_documents, rows_of_documents
+from corpus.documents import DocumentInfo, chosen_documents, parsed_documents, rows_of_documents
 from corpus.hashing import set_hash, text_hash
 from corpus.reading import Reader, Reading, derivation, read_papers
 from corpus.referencing import References, resolve_references, unresolved_papers
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
 from corpus.visibility import View
-from generation.card_store import CardKey, card_keys, load_cards, missing_cards, store_cards
+from generation.card_store import (
+    CardKey,
+    card_keys,
+    cards_of_documents,
+    load_cards,
+    missing_cards,
+    store_cards,
+)
 from generation.cards import CARD_FIELDS, CardPassage, PaperCard
 from generation.extractive import cards as extractive
 from generation.library import paper_of
@@ -65,7 +72,9 @@ def documents_due(workshop: Workshop, topic: Topic, reader: Reader) -> bool:
         return True
     documents = list(chosen_documents(view, papers).values())
     index = PieceIndex(workshop.home / "index", "passages")
-    return bool(_searched(view, _not_indexed(index, documents, _source_hashes(view, documents))))
+    if _searched(view, _not_indexed(index, documents, _source_hashes(view, documents))):
+        return True
+    return not index.is_whole()
 
 
 def make_documents(workshop: Workshop, topic: Topic, reader: Reader, *, retry: bool = False) -> DocumentsMade:
@@ -124,15 +133,22 @@ def _index_passages(workshop: Workshop, view: View, documents: Sequence[Document
     index = PieceIndex(workshop.home / "index", "passages", workshop.index.embedder)
     hashes = _source_hashes(view, documents)
     fresh = _not_indexed(index, documents, hashes)
+    if not fresh and index.is_whole():
+        return PieceReport(0, 0, [])
+    # Another topic may read another version of the same paper.
+    kept = _source_hashes(view, parsed_documents(view, [d.paper_id for d in fresh]))
 
     def frames() -> Iterator[pl.DataFrame]:
         for start in range(0, len(fresh), _INDEX_PAPERS):
             part = fresh[start : start + _INDEX_PAPERS]
             rows = rows_of_documents(view, "passages", part).filter(pl.col("kind").is_in(_SEARCHED))
-            yield _pieces(view, rows, {d.paper_id: hashes[d.paper_id] for d in part}, "passage_id")
+            yield _pieces(view, rows, {d.paper_id: hashes[d] for d in part}, "passage_id")
 
     return index.update(
-        frames(), progress=workshop.tell("indexing passages"), total=sum(d.passage_count for d in fresh)
+        frames(),
+        kept=[(d.paper_id, source) for d, source in kept.items()],
+        progress=workshop.tell("indexing passages"),
+        total=sum(d.passage_count for d in fresh),
     )
 
 
@@ -140,21 +156,22 @@ _SEARCHED = ("prose", "caption")
 _INDEX_PAPERS = 50
 
 
-def _source_hashes(view: View, documents: Sequence[DocumentInfo]) -> dict[str, str]:
-    """Paper id → what its pieces in the index are made from: the text, and what decides who may find it.
+def _source_hashes(view: View, documents: Sequence[DocumentInfo]) -> dict[DocumentInfo, str]:
+    """Document → what its pieces in the index are made from: the text, and what decides who may find it.
 
     A date that is corrected, or a withdrawal, would otherwise never reach the rows that searches filter by.
     """
-    ids = [d.paper_id for d in documents]
-    facts = view.scan("papers").filter(pl.col("paper_id").is_in(ids))
+    facts = view.scan("papers").filter(pl.col("paper_id").is_in([d.paper_id for d in documents]))
     facts = facts.select("paper_id", "submitted_latest", "is_withdrawn").collect()
     held = {paper: f"{day} {withdrawn}" for paper, day, withdrawn in facts.iter_rows()}
-    return {d.paper_id: text_hash(f"{d.content_hash} {held[d.paper_id]}") for d in documents if d.paper_id in held}
+    return {d: text_hash(f"{d.content_hash} {held[d.paper_id]}") for d in documents if d.paper_id in held}
 
 
-def _not_indexed(index: PieceIndex, documents: Sequence[DocumentInfo], hashes: Mapping[str, str]) -> list[DocumentInfo]:
-    held = index.sources(sorted(hashes))
-    return [d for d in documents if d.paper_id in hashes and (d.paper_id, hashes[d.paper_id]) not in held]
+def _not_indexed(
+    index: PieceIndex, documents: Sequence[DocumentInfo], hashes: Mapping[DocumentInfo, str]
+) -> list[DocumentInfo]:
+    held = index.sources(sorted({d.paper_id for d in documents}))
+    return [d for d in documents if d in hashes and (d.paper_id, hashes[d]) not in held]
 
 
 def _searched(view: View, documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
@@ -194,8 +211,9 @@ def cards_due(workshop: Workshop, topic: Topic, writer: str) -> bool:
         return True
     texts = {p: key.card_id for p, key in keys.items() if key.document}
     written = {p for p, card in load_cards(view, {p: keys[p] for p in texts}).items() if any(card.items())}
-    indexed = PieceIndex(workshop.home / "index", "cards").sources(sorted(written))
-    return any((p, texts[p]) not in indexed for p in written)
+    index = PieceIndex(workshop.home / "index", "cards")
+    indexed = index.sources(sorted(written))
+    return any((p, texts[p]) not in indexed for p in written) or not index.is_whole()
 
 
 @dataclass(frozen=True)
@@ -249,7 +267,8 @@ def _index_cards(workshop: Workshop, view: View, keys: dict[str, CardKey], cards
     if not len(rows):
         return PieceReport(0, 0, [])
     pieces = _pieces(view, rows, {p: keys[p].card_id for p in texts}, "card_id")
-    return index.update([pieces], progress=workshop.tell("indexing cards"), total=len(rows))
+    kept = cards_of_documents(view, parsed_documents(view, list(texts)))
+    return index.update([pieces], kept=kept, progress=workshop.tell("indexing cards"), total=len(rows))
 
 
 def card_text(card: PaperCard) -> str:

@@ -5,7 +5,8 @@ are written in one commit, so a source that has any piece has all of them, and a
 Not here: cutting texts into pieces (`corpus.passages`), whole papers (`paper_index`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from filelock import FileLock
 from lancedb.index import FTS, BTree
 from lancedb.query import MatchQuery
 
@@ -94,20 +96,43 @@ class PieceIndex(LanceTable):
             found.update(pl.DataFrame(rows).unique().iter_rows())
         return found
 
+    def is_whole(self) -> bool:
+        """Whether its rows can be searched by full text: not after an update that was killed behind its first rows."""
+        if not self.count():
+            return True
+        with self.reading():
+            return {KEY, PIECE, "text"} <= {column for index in self.table.list_indices() for column in index.columns}
+
     def update(
-        self, papers: Iterable[pl.DataFrame], *, progress: Callable[[int, int], None] | None = None, total: int = 0
+        self,
+        papers: Iterable[pl.DataFrame],
+        *,
+        kept: Collection[tuple[str, str]] = (),
+        progress: Callable[[int, int], None] | None = None,
+        total: int = 0,
     ) -> PieceReport:
         """Index the pieces of papers; sources that are indexed already are not embedded again.
 
         Args:
             papers: frames with the columns of `COLUMNS`, each with all pieces of one or more papers. Pieces that these
                 papers had of other sources are removed.
+            kept: (paper id, source hash) of other sources of these papers that stay, e.g. of their other versions.
             progress: called with pieces done and `total`, after each commit.
 
         Raises:
             BadInput: a column is missing or of another type, or a piece comes twice.
             PermanentFailure: the vectors there were made by another embedder; nothing is written.
         """
+        with self._alone():
+            return self._update(papers, set(kept), progress, total)
+
+    def _update(
+        self,
+        papers: Iterable[pl.DataFrame],
+        kept: set[tuple[str, str]],
+        progress: Callable[[int, int], None] | None,
+        total: int,
+    ) -> PieceReport:
         self.see_latest()
         self.require(self.embedder.identity)
         embedded = reused = done = 0
@@ -131,14 +156,30 @@ class PieceIndex(LanceTable):
                 done += part.height
                 if progress:
                     progress(done, max(total, done))
-            if stale := held - now:
+            if stale := held - now - kept:
                 self._remove(stale)
                 is_changed = True
-        if is_changed:
+        if is_changed or not self.is_whole():
             self.current(
                 {KEY: BTree(), "text": FTS(stem=True, remove_stop_words=True, language="English")}, is_changed=True
             )
         return PieceReport(embedded, reused, skipped)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no other process updates these pieces.
+
+        Lance lets two writers insert the same key, and refuses one of two that compact at once. Whoever waited finds
+        what the other embedded and need not do it again. The lock ends with its process, however that ends.
+        """
+        with self.writing():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.folder / f"{self.name}.lock")
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     def dense(
         self,
@@ -218,17 +259,17 @@ class PieceIndex(LanceTable):
         self.merge(pa.table([*plain.columns, column], names=schema.names).cast(schema))
 
     def _remove(self, sources: Collection[tuple[str, str]]) -> None:
-        for paper_id, source_hash in sorted(sources):
+        by_paper: dict[str, list[str]] = {}
+        for paper_id, source_hash in sources:
+            by_paper.setdefault(paper_id, []).append(source_hash)
+        where = [f"({one_of(KEY, [p])} AND {one_of('source_hash', own)})" for p, own in sorted(by_paper.items())]
+        for start in range(0, len(where), _SLICE):
             with self.writing():
-                self.table.delete(f"{one_of(KEY, [paper_id])} AND {one_of('source_hash', [source_hash])}")
+                self.table.delete(" OR ".join(where[start : start + _SLICE]))
 
 
 def _hits(names: list[str], scores: list[float]) -> list[Hit]:
-    """One hit a piece: two writers at once may have left a piece twice."""
-    best: dict[str, float] = {}
-    for name, score in zip(names, scores, strict=True):
-        best[name] = max(score, best.get(name, score))
-    return [Hit(*pair) for pair in best.items()]
+    return [Hit(*pair) for pair in zip(names, scores, strict=True)]
 
 
 def _whole_sources(rows: pl.DataFrame) -> Iterable[pl.DataFrame]:

@@ -89,18 +89,17 @@ def _in_folder(source: str, folder: Path, wanted: dict[str, str]) -> Iterable[He
                 paper = paper_id_from_file_name(entry.name)
             except UnreadableId:
                 continue
-            if paper.value != wanted[match["stem"]] or not entry.is_file():
+            if paper.value != wanted[match["stem"]]:
                 continue
-            facts = entry.stat()
-            yield HeldFile(
-                paper.value,
-                paper.version,
-                source,
-                Path(entry.path),
-                f"pdf/{entry.name}",
-                facts.st_size,
-                datetime.fromtimestamp(facts.st_mtime, UTC),
-            )
+            try:
+                if not entry.is_file():
+                    continue
+                facts = entry.stat()
+                changed = datetime.fromtimestamp(facts.st_mtime, UTC)
+            except (OSError, ValueError, OverflowError):
+                continue  # gone since it was listed, a link in a circle, a time no calendar has: none is a file to read
+            path = Path(entry.path)
+            yield HeldFile(paper.value, paper.version, source, path, f"pdf/{entry.name}", facts.st_size, changed)
 
 
 def _stems(paper_id: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def command(paper_id: str, with_text: bool, parser: str, as_json: bool) -> None:
     lake = Lake(lithouse_home())
     found = look_up(lake, paper_id)
     if with_text:
-        text = _text(lake, found["paper_id"], parser)
+        text = _text(lake, paper_id, parser)
         found = look_up(lake, paper_id) | {"markdown": text}
     if as_json:
         print_json(found)
@@ -35,7 +35,7 @@ def command(paper_id: str, with_text: bool, parser: str, as_json: bool) -> None:
 
 
 def _text(lake, paper_id: str, parser: str) -> str:
-    """The newest text of the paper, read now if it has to be.
+    """The newest text of the paper, or that of the version named, read now if it has to be.
 
     Raises:
         NotFound: there is none; says why and what to do.
@@ -43,8 +43,10 @@ def _text(lake, paper_id: str, parser: str) -> str:
     from corpus.reading import read_one, reader_named
     from generation.texts import count_tokens
     from ingestion.errors import NotFound
+    from ingestion.identity import parse_paper_id
 
-    result = read_one(lake, paper_id, reader_named(parser), count_tokens())
+    paper = parse_paper_id(paper_id)
+    result = read_one(lake, paper.value, reader_named(parser), count_tokens(), paper.version)
     for line in result.notes:
         note(line)
     if result.markdown is None:

@@ -97,6 +97,7 @@ def show(result: dict) -> None:
         f"{result['sections']} sections, {result['sentences']} sentences"
     )
     for item in result["notes"]:
-        click.echo(f"  left out: {item['item']}: {item['reason']}")
+        label = "left out:" if item["item"][:1].isdigit() else "note on"  # sections have a number
+        click.echo(f"  {label} {item['item']}: {item['reason']}")
     for kind, path in result["paths"].items():
         click.echo(f"  {kind:<8} {path}")

@@ -6,7 +6,7 @@ from corpus.contracts.contract import UTC, Contract
 from corpus.contracts.surveys import SPAN
 
 _ID_MONTH = "First day of the month in the id. Partition key, never a date."
-_SHA256 = "SHA-256 of the file; empty where there is no file."
+_SHA256 = "SHA-256 of the file; empty where there is no file, unread:… where the file could not be hashed."
 
 
 class DocumentRow(dy.Schema):
@@ -19,6 +19,20 @@ class DocumentRow(dy.Schema):
     file = dy.String(nullable=True, description="File, relative to the source.")
     size_bytes = dy.Int64(nullable=True, description="Size of the file.", metadata={"unit": "bytes"})
     modified_at = dy.Datetime(**UTC, nullable=True, description="When the file was last changed on disk.")
+    copies = dy.List(
+        dy.Struct(
+            {
+                "source": dy.String(),
+                "file": dy.String(),
+                "size_bytes": dy.Int64(),
+                "modified_at": dy.Datetime(**UTC),
+                "version": dy.Int32(nullable=True),
+                "version_on": dy.Date(nullable=True),
+            }
+        ),
+        nullable=True,
+        description="Other files of the paper with the same content; the row's own is that of the lowest version.",
+    )
     status = dy.String(
         description="parsed, abstract_only, not_yet, withdrawn, encrypted, corrupt, not_pdf, empty_file, "
         "no_text_layer, empty_text, timeout or too_large."
@@ -104,7 +118,9 @@ class BibliographyRow(dy.Schema):
     detail = dy.String(
         description="What does not quite agree, or what stood against a match; empty where all is plain."
     )
-    corpus_hash = dy.String(nullable=True, description="Content hash of the papers it was compared with; null before.")
+    corpus_hash = dy.String(
+        nullable=True, description="Hash of the papers it was compared with, and of the code; null before."
+    )
     contexts = dy.List(
         dy.Struct({"text": dy.String(), "page": dy.Int32(nullable=True), "start": dy.Int64(), "end": dy.Int64()}),
         description="Sentences of the text that cite it, with their characters in documents.markdown.",

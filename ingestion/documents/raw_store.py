@@ -54,8 +54,10 @@ def unpacked(data: bytes) -> RawText:
     """Raises ValueError where the data is not whole."""
     try:
         payload, page_count, notes = orjson.loads(gzip.decompress(data))
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, TypeError, zlib.error) as error:
         raise ValueError(f"not a kept parser's result: {error}") from error
+    if not isinstance(payload, dict) or not isinstance(notes, list):
+        raise ValueError("not a kept parser's result: of another form")
     return RawText(payload, page_count, tuple(notes))
 
 

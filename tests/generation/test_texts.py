@@ -12,7 +12,7 @@ from corpus.contracts.topics import TOPIC_POOL
 from corpus.reading import Reader
 from generation.card_store import card_keys
 from generation.text_notes import notes_on_texts
-from generation.texts import documents_due, files_due, make_documents
+from generation.texts import cards_due, documents_due, files_due, make_cards, make_documents
 from generation.topics import define_topic
 from generation.values import Paper
 from generation.workshop import Workshop, view_of
@@ -154,3 +154,28 @@ def test_a_source_that_is_gone_is_told(workshop, topic, reader) -> None:
     assert notes(workshop, topic) == [
         ("texts", f"files of {source} were not looked at for 1 of the papers: the folder is not there")
     ]
+
+
+def test_topics_that_read_other_versions_of_a_paper_do_not_take_them_from_each_other(workshop, topic, reader) -> None:
+    versions = [{"number": n, "created_at": datetime(2023, n, 1, tzinfo=UTC)} for n in (1, 2)]
+    rows = workshop.lake.read("papers").to_dicts()
+    schema = CONTRACTS["papers"].polars_schema
+    workshop.lake.replace("papers", pl.DataFrame([{**r, "versions": versions} for r in rows], schema=schema), None)
+    for number in (1, 2):
+        put(
+            workshop, f"{A}v{number}.pdf", f"parsed {LONG}We add {'one' if number == 1 else 'two'} more line of text.\n"
+        )
+    early = define_topic("Memory", cutoff=date(2023, 1, 20))
+    pool = workshop.lake.read("topic_pool").with_columns(topic=pl.lit(early.key))
+    workshop.lake.append("topic_pool", pool)
+    for each in (topic, early):
+        make_documents(workshop, each, reader)
+        make_cards(workshop, each, "extractive")
+    for each in (topic, early):
+        assert not documents_due(workshop, each, reader)
+        assert not cards_due(workshop, each, "extractive")
+    put(workshop, f"{A}v1.pdf", f"parsed {LONG}We add another line of text.\n")
+    make_documents(workshop, early, reader)
+    assert not documents_due(workshop, topic, reader)
+    index = PieceIndex(workshop.home / "index", "passages")
+    assert len(index.sources([A])) == 2

@@ -1,5 +1,6 @@
 """Passages and cards in the index: whole sources, nothing embedded twice, the same filters as papers."""
 
+import threading
 from datetime import date
 
 import numpy as np
@@ -108,3 +109,49 @@ def test_progress_counts_pieces(index) -> None:
     told: list[tuple[int, int]] = []
     index.update([pieces("a", "s", "one", "two")], progress=lambda done, total: told.append((done, total)), total=2)
     assert told == [(2, 2)]
+
+
+def test_several_writers_at_once_leave_each_piece_once_and_embed_it_once(tmp_path, make_fake) -> None:
+    embedders = [make_fake() for _ in range(3)]
+    errors: list[Exception] = []
+
+    def write(embedder) -> None:
+        try:
+            for n in range(8):
+                names = (f"word{n} number{i}" for i in range(5))
+                PieceIndex(tmp_path, "passages", embedder).update([pieces(f"p{n}", "s", *names)])
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(e,)) for e in embedders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    index = PieceIndex(tmp_path, "passages", make_fake())
+    assert (index.count(), len(index.sources([f"p{n}" for n in range(8)]))) == (40, 8)
+    assert len([text for e in embedders for text in e.asked]) == 40
+
+
+def test_an_update_killed_behind_its_rows_is_finished_by_the_next(tmp_path, make_fake, monkeypatch) -> None:
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    first = PieceIndex(tmp_path, "passages", make_fake())
+    monkeypatch.setattr(first, "current", killed)
+    with pytest.raises(KeyboardInterrupt):
+        first.update([pieces("a", "s", "sparse memory")])
+    index = PieceIndex(tmp_path, "passages", make_fake())
+    assert (index.sources(["a"]), index.is_whole()) == ({("a", "s")}, False)
+    assert index.update([pieces("a", "s", "sparse memory")]).embedded == 0
+    assert index.is_whole()
+    assert [h.paper_id for h in index.full_text("memory", 3, cutoff=CUTOFF)] == ["a/s1"]
+
+
+def test_sources_that_are_kept_stay_beside_the_new_one(index) -> None:
+    index.update([pieces("a", "v1", "one")])
+    index.update([pieces("a", "v2", "two")], kept=[("a", "v1")])
+    assert index.sources(["a"]) == {("a", "v1"), ("a", "v2")}
+    index.update([pieces("a", "v3", "three")], kept=[("a", "v2")])
+    assert index.sources(["a"]) == {("a", "v2"), ("a", "v3")}
