@@ -14,7 +14,7 @@ from pathlib import Path
 from assets.instance import open_instance, process_tags, quiet
 from corpus.derivation import stale_months
 from corpus.harvest import HarvestReport, Source, changed_months, read_source, record_harvest
-from corpus.reading import reader_named
+from corpus.reading import Reader, reader_named
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
 from generation import editions, stages, texts
@@ -114,6 +114,7 @@ def survey(
     writer: str,
     *,
     parser: str = "docvortex",
+    most_files: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Written:
@@ -121,6 +122,7 @@ def survey(
 
     Args:
         parser: reads files that were not read yet, or that another parser could not read.
+        most_files: read now, those of the best papers first; None for all.
         force: compute every stage again, and read files again whose last status may change.
 
     Raises:
@@ -133,13 +135,13 @@ def survey(
     if not _index_is_current(home, lake):
         _run(home, ("corpus_snapshot", "paper_index"), progress)
     workshop = Workshop(home, progress)
-    reader_named(parser)  # refused before anything is done
+    reader = reader_named(parser, most_files)  # refused before anything is done
     if force or _pool_is_due(workshop, topic):
         done = [*BY_TOPIC]
     else:
-        done = [name for name, is_due in _texts_due(workshop, topic, writer, parser) if is_due]
+        done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
     if done:
-        reading = {"topic_documents": {"parser": parser, "retry": force}}
+        reading = {"topic_documents": {"parser": parser, "retry": force, "most_files": most_files}}
         _run(home, done, progress, partition=topic.key, config={n: c for n, c in reading.items() if n in done})
     desk = stages.open_desk(workshop, topic, method, writer)
     due = STAGES if force else _due(lake, desk.edition)
@@ -161,9 +163,9 @@ def _pool_is_due(workshop: Workshop, topic: Topic) -> bool:
     return fresh.content_hash != stages.pool_hash(held)
 
 
-def _texts_due(workshop: Workshop, topic: Topic, writer: str, parser: str) -> Iterator[tuple[str, bool]]:
+def _texts_due(workshop: Workshop, topic: Topic, writer: str, reader: Reader) -> Iterator[tuple[str, bool]]:
     """topic_documents and paper_cards, and whether they are due; new documents may make cards due."""
-    documents = texts.documents_due(workshop, topic, reader_named(parser))
+    documents = texts.documents_due(workshop, topic, reader)
     yield "topic_documents", documents
     yield "paper_cards", documents or texts.cards_due(workshop, topic, writer)
 

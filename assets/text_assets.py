@@ -18,10 +18,12 @@ class ReaderConfig(dg.Config):
     Attributes:
         parser: docvortex, mineru-kit[:basic|:standard] or magic-pdf.
         retry: read files again whose last status may change with time or other limits.
+        most_files: read in this run, those of the best papers first; none given for all.
     """
 
     parser: str = "docvortex"
     retry: bool = False
+    most_files: int | None = None
 
 
 @dg.asset(
@@ -37,7 +39,7 @@ def topic_documents(
 ) -> dg.MaterializeResult:
     """Texts of the pool's papers: documents, sections, passages, bibliographies, and the edges these give."""
     topic = topic_of(house, context.partition_key)
-    made = make_documents(house.workshop(), topic, reader_named(config.parser), retry=config.retry)
+    made = make_documents(house.workshop(), topic, reader_named(config.parser, config.most_files), retry=config.retry)
     return dg.MaterializeResult(
         metadata={
             "papers_by_status": made.by_status,

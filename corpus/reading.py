@@ -51,12 +51,14 @@ class Reader:
         concurrency: files at once.
         limits: of one file; None for the parser's own.
         total_seconds: for all files of a run; None for no limit.
+        most_files: read in one run, those of the best papers first; None for all.
     """
 
     parser: Parser
     concurrency: int = field(default_factory=lambda: os.cpu_count() or 1)
     limits: Limits | None = None
     total_seconds: float | None = None
+    most_files: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Reading:
         return bool(self.failures)
 
 
-def reader_named(name: str) -> Reader:
+def reader_named(name: str, most_files: int | None = None) -> Reader:
     """A reader by its parser: `docvortex`, `magic-pdf`, `mineru-kit` or `mineru-kit:TIER`.
 
     Raises:
@@ -98,8 +100,8 @@ def reader_named(name: str) -> Reader:
     """
     program, _, tier = name.partition(":")
     if program == "docvortex" and not tier:
-        return Reader(docvortex_parser())
-    return Reader(external_parser(program, tier or None))
+        return Reader(docvortex_parser(), most_files=most_files)
+    return Reader(external_parser(program, tier or None), most_files=most_files)
 
 
 def derivation() -> str:

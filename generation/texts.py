@@ -7,7 +7,7 @@ hold; cards are written from them, or from abstracts where there are none. Not h
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 
@@ -29,9 +29,9 @@ from generation.card_store import (
     missing_cards,
     store_cards,
 )
-from generation.cards import CARD_FIELDS, CardPassage, PaperCard
+from generation.cards import CARD_FIELDS, PaperCard
 from generation.extractive import cards as extractive
-from generation.library import paper_of
+from generation.library import paper_of, prose_of
 from generation.topics import Topic
 from generation.values import Paper
 from generation.workshop import Workshop, view_of
@@ -109,7 +109,7 @@ def files_due(workshop: Workshop, topic: Topic, reader: Reader) -> int:
 
 
 def _to_do(view: View, topic: Topic, papers: Sequence[str], reader: Reader, *, retry: bool = False) -> ToDo:
-    return to_do(
+    due = to_do(
         view.lake,
         papers,
         view.cutoff,
@@ -119,6 +119,7 @@ def _to_do(view: View, topic: Topic, papers: Sequence[str], reader: Reader, *, r
         with_withdrawn=topic.has_withdrawn,
         retry=retry,
     )
+    return replace(due, tasks=due.tasks[: reader.most_files])
 
 
 @cache
@@ -238,7 +239,7 @@ def make_cards(workshop: Workshop, topic: Topic, writer: str) -> CardsMade:
     written = 0
     for start in range(0, len(missing), _COMMIT_CARDS):
         part = missing[start : start + _COMMIT_CARDS]
-        passages = _card_passages(view, [keys[p].document for p in part if keys[p].document])
+        passages = prose_of(view, [keys[p].document for p in part if keys[p].document])
         cards = [(keys[p], extractive.extractive_card(papers[p], passages.get(p, ()))) for p in part]
         written += store_cards(lake, cards, datetime.now(UTC))
         if told:
@@ -280,17 +281,3 @@ def _papers(view: View, paper_ids: Sequence[str]) -> list[Paper]:
     rows = view.scan("papers").filter(pl.col("paper_id").is_in(list(paper_ids))).collect()
     held = {row["paper_id"]: paper_of(row) for row in rows.to_dicts()}
     return [held[p] for p in paper_ids if p in held]
-
-
-def _card_passages(view: View, documents: Sequence[DocumentInfo]) -> dict[str, list[CardPassage]]:
-    """Paper id → the prose of its document, in reading order."""
-    found: dict[str, list[CardPassage]] = {}
-    rows = rows_of_documents(view, "passages", documents).filter(pl.col("kind") == "prose")
-    for row in rows.to_dicts():
-        found.setdefault(row["paper_id"], []).append(
-            CardPassage(
-                row["passage_id"], tuple(row["section_path"]), row["section_number"], row["page"], row["text"],
-                row["position"],
-            )
-        )  # fmt: skip
-    return found

@@ -25,10 +25,15 @@ from assets.home import lithouse_home
     show_default=True,
     help="Reads the papers' files: docvortex, mineru-kit[:TIER], magic-pdf.",
 )
+@click.option(
+    "--read",
+    type=click.IntRange(min=0),
+    help="Files of papers to read now at most, the best papers' first; 0 for none.  [default: all]",
+)
 @click.option("--force", is_flag=True, help="Compute every stage again.")
 @json_flag
 def command(
-    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, force, as_json
+    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, force, as_json
 ) -> None:
     """Materialize a topic's survey; TOPIC is a title, or the key of a topic named before.
 
@@ -48,7 +53,16 @@ def command(
     }
     home = lithouse_home()
     known = None if any([description, cutoff, include, exclude, pool, withdrawn]) else _known(Lake(home), topic)
-    write(home, known or define_topic(topic, **options), method, model, parser=parser, force=force, as_json=as_json)
+    write(
+        home,
+        known or define_topic(topic, **options),
+        method,
+        model,
+        parser=parser,
+        most_files=read,
+        force=force,
+        as_json=as_json,
+    )
 
 
 def _known(lake, key: str):
@@ -62,7 +76,17 @@ def _known(lake, key: str):
         return None
 
 
-def write(home, topic, method: str, model: str, *, parser: str = "docvortex", force: bool, as_json: bool) -> None:
+def write(
+    home,
+    topic,
+    method: str,
+    model: str,
+    *,
+    parser: str = "docvortex",
+    most_files: int | None = None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Materialize and report; exits 3 where the survey is partial."""
     from assets import runs
     from assets.results import survey_result
@@ -75,7 +99,9 @@ def write(home, topic, method: str, model: str, *, parser: str = "docvortex", fo
         raise click.BadParameter(f"'{model}' is no writer; writers: {', '.join(WRITERS)}.", param_hint="'--model'")
     started = time.monotonic()
     with progress_bars() as told:
-        written = runs.survey(home, topic, method, model, parser=parser, force=force, progress=told)
+        written = runs.survey(
+            home, topic, method, model, parser=parser, most_files=most_files, force=force, progress=told
+        )
     result = survey_result(home, written.row, Lake(home), time.monotonic() - started, written.stages_run)
     if as_json:
         print_json(result)

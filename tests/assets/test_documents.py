@@ -95,6 +95,29 @@ def test_paper_reads_a_file_nobody_asked_for_before(home, run, tools, sample_rec
         assert message in refused.err
 
 
+def test_a_survey_reads_as_many_files_as_it_is_told_and_the_rest_when_it_is_not(
+    home, run, tools, sample_records, tmp_path
+):
+    mirror = tools.write_mirror(tmp_path / "mirror", sample_records[:14])
+    shutil.copytree(tools.sample / "pdf", mirror / "pdf")
+    held = [r["id"] for r in sample_records[:14] if list((mirror / "pdf").glob(f"{r['id']}v*"))]
+    for extra in sample_records[:2]:
+        if extra["id"] not in held:
+            shutil.copy(mirror / "pdf" / "2310.11511v1.pdf", mirror / "pdf" / f"{extra['id']}v1.pdf")
+            held.append(extra["id"])
+    assert len(held) >= 2
+    assert run("refresh", "--source", f"mirror:{mirror}", "--cutoff", "2024-12-31").code == 0
+    read = "SELECT count(*) AS n FROM documents WHERE status = 'parsed'"
+    editions = set()
+    for option, count in (("--read=0", 0), ("--read=1", 1), ("--read=0", 1), ("--parser=docvortex", len(held))):
+        told = run("survey", tools.topic, option, "--json")
+        assert told.code == 0, told.err
+        assert run("sql", read, "--json").json == [{"n": count}], option
+        editions.add(told.json["edition"])
+    assert len(editions) == 3
+    assert "still to be read" not in run("status").out
+
+
 _BAD = {
     "empty.pdf": "empty_file", "encrypted.pdf": "encrypted", "html_as_pdf.pdf": "not_pdf",
     "scanned.pdf": "no_text_layer", "truncated.pdf": "corrupt",
