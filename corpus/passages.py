@@ -82,6 +82,7 @@ def passages_of(document: Document, count_tokens: Callable[[str], int], limit: i
     found: list[Passage] = []
     for section, parts in _runs(document):
         kind = _KINDS[parts[0].kind]
+        begins = [_start(text, part) for part in parts]
         if kind == "table":
             spans: list[Span] = [_trimmed(text, parts[0].start, parts[0].end)]
         else:
@@ -90,7 +91,7 @@ def passages_of(document: Document, count_tokens: Callable[[str], int], limit: i
         for start, end in spans:
             if start == end:
                 continue
-            page = next(part.page for part in reversed(parts) if _start(text, part) <= start)
+            page = parts[bisect_right(begins, start) - 1].page
             is_front = section is not None and not document.sections[section].title
             is_fragment = kind == "prose" and not _says_something(text[start:end], is_front)
             found.append(

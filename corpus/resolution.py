@@ -2,8 +2,8 @@
 
 Here: the order in which the ways are tried, and the outcome with method and certainty. Not here: the look-up
 (`corpus.resolution_candidates`), the comparison (`corpus.resolution_verdict`), what an entry says
-(`ingestion.references.fields`), and edges (`corpus.citing`). What is ambiguous stays unresolved, with the reason. Nothing here changes a paper: a
-title that another's reference list gives it is compared and forgotten.
+(`ingestion.references.fields`), and edges (`corpus.citing`). What is ambiguous stays unresolved, with the reason.
+Nothing here changes a paper: a title that another's reference list gives it is compared and forgotten.
 """
 
 from collections.abc import Sequence

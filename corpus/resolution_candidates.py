@@ -169,13 +169,17 @@ def _spans(fields: ReferenceFields) -> list[str]:
     text = fields.text
     body = max((text.find(n.printed) + len(n.printed) for n in fields.authors[-1:]), default=0)
     marks = list(_DELIMITER.finditer(text, body))
-    starts = [
-        body,
-        *(m.end() for m in marks if m["firm"] or m["quote"] or not fields.authors or _is_names(text[body : m.start()])),
-    ]
+    starts, read, is_among_names = [body], body, True
+    for mark in marks:
+        is_among_names = is_among_names and _is_names(text[read : mark.start()])
+        read = mark.end()
+        if mark["firm"] or mark["quote"] or not fields.authors or is_among_names:
+            starts.append(read)
+        if len(starts) == _MAX_STARTS:
+            break
     title = title_key(fields.title or "")
     spans = []
-    for start in dict.fromkeys(starts[:_MAX_STARTS]):
+    for start in starts:
         ends = [m for m in marks if m.start() > start][:_MAX_ENDS]
         for mark in [*ends, None]:
             end = mark.start() if mark else len(text)

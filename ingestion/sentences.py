@@ -16,15 +16,17 @@ _NO_END = re.compile(
     r"[^.!?…”\")])$"
 )
 _NO_START = re.compile(r"[a-z\d%,;]")
+_LONGEST_ABBREVIATION = 10
+_LONGEST_KEPT = 4000
+"""Characters: abstracts and paragraphs are asked for again, whole documents would fill the memory."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def split(text: str) -> list[tuple[int, int]]:
     """Sentence spans [start, end) of a text; decimals, "et al." and "[1, 2]" do not end a sentence."""
-    return list(_split(text))
+    return list(_split_once(text) if len(text) <= _LONGEST_KEPT else _split(text))
 
 
-@lru_cache(maxsize=4096)
 def _split(text: str) -> tuple[tuple[int, int], ...]:
     import blingfire
 
@@ -37,13 +39,18 @@ def _split(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(_join_broken(text, spans))
 
 
+@lru_cache(maxsize=4096)
+def _split_once(text: str) -> tuple[tuple[int, int], ...]:
+    return _split(text)
+
+
 def _join_broken(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Join a sentence to the next where the stop was none: after an abbreviation, before a small letter or a digit."""
     pending: tuple[int, int] | None = None
     for start, end in spans:
         if pending is not None:
-            cut = _NO_END.search(text[pending[0] : pending[1]])
-            if "\n\n" not in text[pending[1] : start] and (cut or _NO_START.match(text[start:end])):
+            cut = _NO_END.search(text, max(pending[0], pending[1] - _LONGEST_ABBREVIATION), pending[1])
+            if "\n\n" not in text[pending[1] : start] and (cut or _NO_START.match(text, start, end)):
                 pending = (pending[0], end)
                 continue
             yield pending

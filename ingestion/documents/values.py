@@ -5,6 +5,7 @@ text, with sections, captions and the reference list as character ranges of that
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 BlockKind = Literal[
@@ -48,7 +49,7 @@ class Block:
     table: str = ""
     continues: bool = False
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "".join(run.text for run in self.runs)
 

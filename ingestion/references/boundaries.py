@@ -4,6 +4,7 @@ Here: the signs by which a piece of a reference list opens, ends or goes on with
 """
 
 import re
+from bisect import bisect_left
 
 from ingestion.references.letters import LOWER, UPPER
 from ingestion.references.names import read_authors
@@ -20,7 +21,6 @@ _GOES_ON = re.compile(
     r"|Volume\b|Vol\.|Pages?\b|Pp?\.|Technical [Rr]eport|PhD|Accessed|Online\b|\[Online\]|Cited on|Conference\b|Workshop\b)"
 )
 _PARTICLE_START = re.compile(r"^(?:van|von|de|del|della|di|da|du|le|la|el|ten|ter|den|der|al-|d['’])\s*\S+")
-_CAN_PRECEDE = re.compile(r"(?:[.\])>/”\"]|\d|[\w/]{6,})\s*\Z")
 _SHORT_REST = 25  # characters: a name that its other half, on the next page, would complete
 _BREAKS_OFF = re.compile(
     r"(?:,|\b(?:and|&|van|von|der|den|de|del|la|le|di|da|du|[A-Z]\.|of|the|for|in|with|on|to))\s*\Z"
@@ -31,14 +31,18 @@ _OPENING = re.compile(
 )
 _DATED = re.compile(r"\s*[.,]?\s*\(?(?:1[89]|20)\d\d[a-z]?\)?\s*[.,:)]")
 _DATED_GROUP = re.compile(r"[^\W\d][\w+&-]{2,29}\.\s(?:1[89]|20)\d\d[a-z]?\.\s")  # "pdfplumber. 2023. …"
+_LONGEST_LINE = 200  # characters of a running head
+_TAIL = 300  # characters at the end of a text that tell how it ends
 _LEAST_ENTRY = 30  # characters
+_AHEAD = 2000  # characters that are read to see whether an entry opens
 _SURELY_MORE = 1500  # characters, to read no long author list twice
 _LOOKS_DONE = re.compile(r"(?:[.\])>/]|\d|https?://\S+)\s*\Z")
 
 
 def is_furniture(text: str) -> bool:
     """A page number, a running head, a stamp."""
-    return bool(_FURNITURE.match(text.strip()))
+    line = text.strip()
+    return len(line) <= _LONGEST_LINE and bool(_FURNITURE.match(line))
 
 
 def begins_entry(text: str) -> bool:
@@ -63,7 +67,7 @@ def continues_entry(text: str) -> bool:
 
 def is_complete(text: str) -> bool:
     """Has a year, says more than who and when, and ends as entries end."""
-    if not (_YEAR.search(text) and _LOOKS_DONE.search(text)):
+    if not (_looks_done(text) and _YEAR.search(text)):
         return False
     if len(text) > _SURELY_MORE:
         return True
@@ -71,11 +75,15 @@ def is_complete(text: str) -> bool:
     return sum(c.isalpha() for c in _DATED.sub("", body, count=1)) >= 6
 
 
+def _looks_done(text: str) -> bool:
+    return bool(_LOOKS_DONE.search(text, max(0, len(text) - _TAIL)))
+
+
 def is_open(text: str) -> bool:
     """Breaks off within its author list or title: no year yet, and a comma, a particle or a name at its end."""
-    if _YEAR.search(text) or _LOOKS_DONE.search(text):
+    if _looks_done(text) or _YEAR.search(text):
         return False
-    return bool(_BREAKS_OFF.search(text)) or read_authors(text).end > len(text) - _SHORT_REST
+    return bool(_BREAKS_OFF.search(text, max(0, len(text) - _TAIL))) or read_authors(text).end > len(text) - _SHORT_REST
 
 
 def unlabelled_starts(text: str) -> list[int]:
@@ -84,12 +92,17 @@ def unlabelled_starts(text: str) -> list[int]:
     A second entry needs an author list of its own with a year, after something that is complete.
     """
     starts = [0]
+    years = [year.start() for year in _YEAR.finditer(text)]
     for opening in _OPENING.finditer(text):
         position = opening.end()
+        later = bisect_left(years, position)
+        if later == len(years):
+            break
         before = text[starts[-1] : position].rstrip()
-        if len(before) < _LEAST_ENTRY or not is_complete(before) or not _YEAR.search(text, position):
+        has_year = later > 0 and years[later - 1] >= starts[-1]
+        if len(before) < _LEAST_ENTRY or not has_year or not is_complete(before):
             continue
-        if _opens_inside(text[starts[-1] :], text[position:]):
+        if _opens_inside(text[starts[-1] : starts[-1] + _AHEAD], text[position : position + _AHEAD]):
             starts.append(position)
     return starts
 

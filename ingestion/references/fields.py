@@ -16,7 +16,7 @@ from ingestion.references.names import Name, read_authors
 _YEAR = r"(?:1[89]|20)\d\d"
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>\"“”]+(?:(?<=[/.=_-])\s(?=[a-z0-9]+[/.=_-])[^\s<>\"“”]+)*", re.I)
 _DOI = re.compile(r"(?:\bdoi\s*[:.]?\s*)?(?:https?://(?:dx\.)?doi\.org/)?\b10\.\d{4,9}/\S+", re.I)
-_BROKEN_DOI = re.compile(r"(\b10\.\d{4,9}/\S+\.)\s(?=[a-z-]+\.\d)")  # "10.18653/v1/2020. acl-main.1"
+_BROKEN_DOI = re.compile(r"(\b10\.\d{4,9}/\S{1,200}\.)\s(?=[a-z-]+\.\d)")  # "10.18653/v1/2020. acl-main.1"
 _ARXIV = re.compile(
     r"(?:,?\s*(?:\bin\s+)?(?:\bar[xX]iv(?:\.org)?(?:\s+e-?prints?|\s+preprints?)?(?:\s+server)?|\bCoRR\b|\beprint)[\s,:]*)+"
     r"(?:(?:ar[xX]iv[:\s]*|abs/)*(?:[a-z-]{2,12}(?:\.[A-Z]{2})?/\d{7}|\d{4}\.\s?\d{4,5})(?:v\d+)?)?(?:\s*\[[\w.-]+\])?"
@@ -234,7 +234,7 @@ def _tidy_title(title: str) -> str | None:
 def _venue(text: str) -> str | None:
     tidy = re.split(_STOP, text)[0]
     tidy = re.sub(r"^[\s.,;:)”\"]*(?:[Ii]n\s*:?\s+)?", "", tidy)
-    tidy = re.sub(rf"[\s.,;:(\[]*(?:{_YEAR})?[\s.,;:)\]]*$", "", tidy)
+    tidy = re.sub(rf"{_YEAR}\Z", "", tidy.rstrip(" .,;:)]")).rstrip(" .,;:([")
     return tidy if sum(c.isalpha() for c in tidy) >= 2 else None
 
 

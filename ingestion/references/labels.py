@@ -83,10 +83,12 @@ def _chain(paragraphs: Sequence[str], pattern: re.Pattern[str], style: str) -> l
 
 def _can_open(text: str, match: re.Match[str], *, is_firm: bool) -> bool:
     """Whether an entry may open here, inside a paragraph; numbers in brackets are firm, others need an end before."""
-    after = text[match.end() :].lstrip()
+    after = text[match.end() : match.end() + 20].lstrip()
     opens = after[:1].isupper() or after[:1] in "\"“‘«'`—_*[(" or after[:1].isdigit()
     opens = opens or bool(re.match(r"(?:van|von|de|d')\b", after))
-    return bool(after) and opens and (is_firm or bool(_ENTRY_END.search(text[: match.start()])))
+    if not after or not opens:
+        return False
+    return is_firm or bool(_ENTRY_END.search(text, max(0, match.start() - 80), match.start()))
 
 
 def _alphabetic(paragraphs: Sequence[str]) -> list[Label]:

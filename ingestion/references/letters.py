@@ -26,8 +26,8 @@ _DIAERESIS = re.compile(rf"(?<=[{UPPER}{LOWER}])([aeouAEOU])¨(?=[{LOWER}])(?![a
 _STRAY = re.compile(rf"\s?[{_ACCENTS}](?=\s|[.,;]|$)")
 _TEX_QUOTES = re.compile(r"``|''")
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-_BREAK = re.compile(rf"(\w+)(\u00ad\s*|[{HYPHENS}]\s+)([{LOWER}]\w*)")
-_OPEN_HYPHEN = re.compile(rf"(?<=[\w])([{HYPHENS}])\s(?=[{UPPER}\d])")  # "GPT- 4", "4443- 4458"
+_BREAK = re.compile(rf"\b(\w+)(\u00ad\s*|[{HYPHENS}]\s+)([{LOWER}]\w*)")
+_OPEN_HYPHEN = re.compile(rf"(?<=\w)([{HYPHENS}])\s(?=[{UPPER}\d])")  # "GPT- 4", "4443- 4458"
 # Words before a hyphen that belongs to the word, not to the line break.
 _HYPHENATED = frozenset(
     ("co", "non", "self", "semi", "multi", "cross", "zero", "one", "two", "three", "few", "many", "single", "end", "to",
@@ -80,8 +80,7 @@ def _joined(match: re.Match[str]) -> str:
     if tail in _SUSPENDED:  # "pre- and post-training"
         return match[0]
     # In "end-to- end" the word before has a hyphen already: so has this one.
-    before = match.string[: match.start()]
-    is_chain = before.endswith(("-", "\u2010", "\u2011"))
+    is_chain = match.string[match.start() - 1 : match.start()] in ("-", "\u2010", "\u2011")
     if is_chain or head.lower() in _HYPHENATED or not head.isalpha():
         return f"{head}-{tail}"
     return head + tail

@@ -6,7 +6,7 @@ found but not linked; "(?)" and "[?]" are no marks.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,14 @@ MarkStyle = Literal["number", "label", "author_year"]
 
 _LONGEST_RANGE = 40
 _RESERVED = re.compile(
-    r"```.*?```|~~~.*?~~~|`[^`\n]+`|\$\$.*?\$\$|\$(?!\s)[^$\n]{1,300}?(?<!\s)\$|\\\[.*?\\\]|\\\(.*?\\\)"
+    r"```.*?```|~~~.*?~~~|`[^`\n]+`|\$\$.*?\$\$|\$(?!\s)[^$\n]{1,300}?(?<!\s)\$|\\\[.{0,2000}?\\\]|\\\(.{0,300}?\\\)"
     r"|!?\[[^\[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)|<https?://[^>\s]+>|https?://\S+",
     re.S,
 )
 _DASH = "\\-\u2010\u2011\u2012\u2013\u2014"
+_GAP = r"\s{0,4}"
 _NUMBERS = re.compile(
-    rf"\[\s*(\d{{1,4}}(?:\s*(?:[,;{_DASH}]|,?\s*and)\s*\d{{1,4}})*)\s*(?:,\s*(?P<note>[A-Za-z§][^\[\]]{{0,60}}))?\]"
+    rf"\[{_GAP}(\d{{1,4}}(?:{_GAP}(?:[,;{_DASH}]|,?{_GAP}and){_GAP}\d{{1,4}})*){_GAP}(?:,{_GAP}[A-Za-z§][^\[\]]{{0,60}})?\]"
 )
 _LABELS = re.compile(rf"\[\s*([{UPPER}][^\[\]]{{1,160}}?)\s*\]")
 # An interval or an index, not a citation: "in [0, 1]", "x ∈ [1, 2]", "a[3]", "the range [2, 5]".
@@ -39,13 +40,14 @@ _GLUED = re.compile(r"[\w)}\]]\Z")
 
 _YEAR = r"(?:1[89]|20)\d\d"
 _YEARS = rf"{_YEAR}(?:\s?[a-z](?![a-z]))?(?:\s*,\s*(?:{_YEAR}\s?[a-z]?(?![a-z])|[a-z](?![a-z])))*"
-_PARTICLE = r"(?:(?:van|von|de|der|den|del|della|di|da|du|la|le|el|al|ten|ter|Van|Von|De|Den|Der|Le|La)\s+)*"
+_PARTICLE = r"(?:(?:van|von|de|der|den|del|della|di|da|du|la|le|el|al|ten|ter|Van|Von|De|Den|Der|Le|La)\s+){0,4}"
 _SURNAME = rf"{_PARTICLE}(?:[{LOWER}]['’])?[{UPPER}][{UPPER}{LOWER}'’\-\u2010\u2011]*(?:\s[{UPPER}][{UPPER}{LOWER}'’\-\u2010\u2011]+){{0,2}}?"
 _AUTHORS = rf"(?P<first>{_SURNAME})(?:(?P<more>,?\s+et\s+al\.?)|(?:,\s+{_SURNAME}){{0,8}},?\s+(?:and|&)\s+(?P<second>{_SURNAME}))?"
 _IN_TEXT = re.compile(
     rf"(?<![{UPPER}{LOWER}\d-]){_AUTHORS}(?:[’']s)?,?\s*[(\[]\s*(?P<years>{_YEARS})(?:\s*,\s*[^()\[\];]{{1,40}})?\s*[)\]]"
 )
-_PARENTHESIS = re.compile(rf"[(\[]([^()\[\]]*?\b{_YEAR}[^()\[\]]*?)[)\]]")
+_PARENTHESIS = re.compile(r"[(\[]([^()\[\]]{4,2000})[)\]]")
+_HAS_YEAR = re.compile(rf"\b{_YEAR}")
 _PART = re.compile(rf"(?:^|[\s,(]){_AUTHORS}(?:[’']s)?\s*,?\s*[(]?(?P<years>{_YEARS})")
 
 
@@ -90,7 +92,8 @@ def find_marks(text: str, entries: Sequence[ReferenceFields], excluded: Sequence
     Numbers count only where every one of them is a label of the list: "[0, 1]" is an interval. An author-year mark that
     fits several entries, or none, has no entries. In a list without numbers, numbers are no marks.
     """
-    reserved = sorted([*(m.span() for m in _RESERVED.finditer(text)), *excluded])
+    reserved = _merged([*(m.span() for m in _RESERVED.finditer(text)), *excluded])
+    starts = [start for start, _ in reserved]
     index = _Index(entries)
     found: list[Mark] = []
     if index.has_numbers:
@@ -98,8 +101,20 @@ def find_marks(text: str, entries: Sequence[ReferenceFields], excluded: Sequence
     if index.has_labels:
         found += _label_marks(text, index)
     found += _author_year_marks(text, index)
-    found = [m for m in found if not any(start < m.end and m.start < end for start, end in reserved)]
-    return _without_overlaps(found)
+    # Merged ranges rise in start and end: only the last that begins before a mark's end can reach into it.
+    before = ((mark, bisect_left(starts, mark.end)) for mark in found)
+    return _without_overlaps([mark for mark, count in before if not count or reserved[count - 1][1] <= mark.start])
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same characters in spans that rise and do not overlap; empty spans go."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif start < end:
+            merged.append((start, end))
+    return merged
 
 
 def contexts(text: str, marks: Sequence[Mark]) -> list[Context]:
@@ -219,6 +234,8 @@ def _author_year_marks(text: str, index: _Index) -> list[Mark]:
         if _is_known(index, m)
     ]
     for match in _PARENTHESIS.finditer(text):
+        if not _HAS_YEAR.search(match[1]):
+            continue
         named = [known for part in match[1].split(";") if (known := _named_in(index, part)) is not None]
         if named:
             positions = tuple(dict.fromkeys(position for part in named for position in part))

@@ -13,9 +13,14 @@ _PARTICLES = (
     "|ben|ten|ter|zu|zur|af|av|st\\.|d'"
 )
 _PARTICLE = re.compile(rf"(?:(?:{_PARTICLES})(?:\s+|(?<=')))+", re.I)
-_WORD = rf"(?:[{LOWER}]{{1,3}}['’-])?[{UPPER}](?:[{UPPER}{LOWER}'’`´*\-\u2010\u2011]*[{UPPER}{LOWER}])?[*†‡]?"
+# It ends where its letters end, and is of bounded length: else a long run of capitals had too many divisions.
+_WORD = (
+    rf"(?:[{LOWER}]{{1,3}}['’-])?[{UPPER}](?:[{UPPER}{LOWER}'’`´*\-\u2010\u2011]{{0,40}}[{UPPER}{LOWER}])?"
+    rf"(?!['’`´*\-\u2010\u2011]?[{UPPER}{LOWER}]{{2}}|[{UPPER}{LOWER}])[*†‡]?"
+)
 _LONG = rf"(?![{UPPER}](?![{UPPER}{LOWER}'’\-\u2010\u2011])){_WORD}"  # no lone initial
-_SURNAME = rf"(?:(?:{_PARTICLES})\s+|d['’])*{_WORD}(?:[ ]{_WORD}){{0,2}}"
+# Atomic: "van der" is not tried as "van" and "der" again.
+_SURNAME = rf"(?>(?:{_PARTICLES})\s+|d['’]){{0,4}}{_WORD}(?:[ ]{_WORD}){{0,2}}"
 _INITIAL = rf"[{UPPER}][{LOWER}]?\."
 # Atomic: what it took it keeps, else lists of initials could be divided in thousands of ways.
 # Only the first may have two letters ("Yu."): "V. Li." ends in a surname.
@@ -37,7 +42,7 @@ _INVERTED = re.compile(
 )
 # "Liu, Yinhan": whole given names after the comma, told from "First Last, First Last" by its single words.
 _INVERTED_WHOLE = re.compile(
-    rf"(?P<surname>(?:(?:{_PARTICLES})\s+)*{_WORD}),\s*(?P<given>{_WORD}(?:[\s-]+(?:{_INITIALS}|{_WORD}|{_BARE})){{0,2}}){_SUFFIX}"
+    rf"(?P<surname>(?>(?:{_PARTICLES})\s+){{0,4}}{_WORD}),\s*(?P<given>{_WORD}(?:[\s-]+(?:{_INITIALS}|{_WORD}|{_BARE})){{0,2}}){_SUFFIX}"
     r"(?=\s*(?:[,;:.(]|\sand\s|\s&\s|$))"
 )
 _TRAILING = re.compile(

@@ -6,6 +6,7 @@ be split is reported as such; it never counts as a list without entries.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,12 +19,13 @@ from ingestion.references.boundaries import (
     is_open,
     unlabelled_starts,
 )
-from ingestion.references.labels import find_labels
+from ingestion.references.labels import Label, find_labels
 from ingestion.references.letters import repaired
 
 _BULLET = re.compile(r"^\s*(?:[-*+•◦▪–]\s+|\\item\s+)")
 _HEADING = re.compile(r"^[#*\s\d.]*(?:references?|bibliography|works cited|literature cited|literature)[*\s.:]*$", re.I)
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
+_SEAM = 100  # characters; no word is longer
 _LONG = 1000  # characters; longer entries are author lists, which hold one year or two
 
 
@@ -95,9 +97,12 @@ def _labelled(texts: list[tuple[int, str]]) -> list[_Piece]:
     labels = find_labels([text for _, text in texts])
     if not labels:
         return []
+    by_paragraph: dict[int, list[Label]] = defaultdict(list)
+    for label in labels:
+        by_paragraph[label.paragraph].append(label)
     pieces: list[_Piece] = []
     for number, (index, text) in enumerate(texts):
-        here = [label for label in labels if label.paragraph == number]
+        here = by_paragraph[number]
         head = text[: here[0].start].strip() if here else text
         if head:
             _add_head(pieces, head, index)
@@ -113,7 +118,13 @@ def _add_head(pieces: list[_Piece], head: str, index: int) -> None:
     if last is None or (is_complete(last.text) and not continues_entry(head)):
         pieces.append(_Piece("", head, index))
     else:
-        pieces[-1] = _Piece(last.label, repaired(f"{last.text} {head}"), last.paragraph)
+        pieces[-1] = _Piece(last.label, _continued(last.text, head), last.paragraph)
+
+
+def _continued(text: str, rest: str) -> str:
+    """Both in one, repaired where they meet; each for itself has been."""
+    seam = text.rfind(" ", 0, max(0, len(text) - _SEAM)) + 1
+    return text[:seam] + repaired(f"{text[seam:]} {rest}")
 
 
 def _unlabelled(texts: list[tuple[int, str]]) -> list[_Piece]:
@@ -129,7 +140,7 @@ def _unlabelled(texts: list[tuple[int, str]]) -> list[_Piece]:
                 and (continues_entry(part) or is_open(last.text) or not (begins_entry(part) or is_complete(last.text)))
             )
             if is_rest:
-                pieces[-1] = _Piece("", repaired(f"{last.text} {part}"), last.paragraph)
+                pieces[-1] = _Piece("", _continued(last.text, part), last.paragraph)
             else:
                 pieces.append(_Piece("", part, index))
     return pieces

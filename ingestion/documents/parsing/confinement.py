@@ -1,11 +1,11 @@
 """Processes in which files are parsed: one for each file, with limits, and nothing of it left afterwards.
 
 Here: starting the warden, giving it jobs, hearing how they ended. Not here: what the jobs do; what their end means
-for a file (`ingestion.documents.parsing.parsers`).
+for a file (`ingestion.documents.parsing.files`).
 
 The warden (`ingestion.documents.parsing.warden`) is a process of its own that imports the parser once and forks for each
 file, since importing docvortex costs 2.3 CPU seconds, as much as parsing six pages. It opens no file itself, so each
-file meets a fresh process. Python's own fork server was tried on paper and not taken: it inherits the environment
+file meets a fresh process. Python's own fork server is not taken: it inherits the environment
 with its secrets, imports the caller's main module, and knows no limits. All this needs POSIX.
 """
 

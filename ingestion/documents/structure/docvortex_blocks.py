@@ -50,7 +50,7 @@ def raw_document(payload: dict) -> RawDocument:
         blocks = tuple(block for page in pages for block in _blocks(page))
         destinations = tuple(Destination(*entry) for entry in payload["destinations"])
         return RawDocument(payload["page_count"], blocks, destinations, payload["title"] or "")
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(
             "The parser's result does not have the expected form",
             which=f"{type(error).__name__}: {error}",

@@ -44,27 +44,29 @@ def without_furniture(blocks: Sequence[Block], title: str) -> list[Block]:
     return kept
 
 
-def _running_lines(blocks: Sequence[Block]) -> dict[str, bool]:
-    """Lines that stand at the same height of several pages; without pages: headings that come again and again."""
+def _running_lines(blocks: Sequence[Block]) -> set[str]:
+    """Keys of lines that stand at the same height of several pages; without pages: headings that come again and again."""
     places: dict[str, list[Block]] = defaultdict(list)
     for block in blocks:
         if block.kind in ("heading", "title", "text", "furniture") and len(block.text) < 200:
             places[title_key(re.sub(r"\d+", "", block.text))].append(block)
-    running = {}
+    running = set()
     for key, here in places.items():
         if not key:
             continue
         pages = {block.page for block in here}
         if None in pages:
             headings = [block for block in here if block.kind in ("heading", "title")]
-            running[key] = len(headings) >= _REPEATS and not any(re.match(r"\W*\d", b.text) for b in headings)
+            is_running = len(headings) >= _REPEATS and not any(re.match(r"\W*\d", b.text) for b in headings)
         else:
             at_edge = [b for b in here if b.kind == "furniture" or _is_in_margin(b)]
-            running[key] = len({b.page for b in at_edge}) >= _REPEATS
-    return {key: True for key, is_running in running.items() if is_running}
+            is_running = len({b.page for b in at_edge}) >= _REPEATS
+        if is_running:
+            running.add(key)
+    return running
 
 
-def _is_running(block: Block, running: dict[str, bool]) -> bool:
+def _is_running(block: Block, running: set[str]) -> bool:
     if title_key(re.sub(r"\d+", "", block.text)) not in running:
         return False
     return _is_in_margin(block) if block.box else block.kind in ("heading", "title")

@@ -26,8 +26,10 @@ def with_grids(blocks: Sequence[Block]) -> list[Block]:
     Names and addresses under a title stand side by side as well: what precedes abstract or introduction is left alone.
     """
     pages: dict[int | None, list[int]] = {}
+    whole: dict[int | None, list[Block]] = {}
     front = next((i for i, b in enumerate(blocks) if b.kind == "heading" and (b.page != 1 or _begins_text(b))), 0)
     for index, block in enumerate(blocks):
+        whole.setdefault(block.page, []).append(block)
         if _could_be_cell(block) and index >= front:
             pages.setdefault(block.page, []).append(index)
     tables: dict[int, Block] = {}
@@ -35,7 +37,7 @@ def with_grids(blocks: Sequence[Block]) -> list[Block]:
     for number, indices in pages.items():
         if len(indices) < 4:
             continue
-        gutter = gutter_of([block for block in blocks if block.page == number])
+        gutter = gutter_of(whole[number])
         for grid in _grids(blocks, indices, gutter):
             members = sorted(index for row in grid for index in row)
             tables[members[0]] = _table(blocks, grid)

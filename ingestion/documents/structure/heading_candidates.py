@@ -33,6 +33,7 @@ _NO_TITLE = re.compile(
 )
 # Two headings in one line: "3 Method 3.1 Setup".
 _INNER_NUMBER = re.compile(r"(?<=\s)(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,4}\.?\s+(?=[A-Z])")
+_END = re.compile(r"[.:?!)\d]\s*\Z")
 _SECTION_NAMES = re.compile(r"(?:sub)*(?:section|appendix|chapter)\.(?P<number>(?:[A-Z]|[IVX]+|\d+)(?:\.\d+)*)")
 
 
@@ -123,7 +124,7 @@ def _places(block: Block) -> Iterator[tuple[int, int, float]]:
             yield start, end, _BOLD_LINE
         elif start == 0:
             yield start, end, _BOLD_START
-        elif re.search(r"[.:?!)\d]\s*$", text[:start]):
+        elif _END.search(text, max(0, start - 20), start):
             yield start, end, _BOLD_INSIDE
     is_short = words <= _MOST_WORDS_PLAIN and block.kind == "text"
     if is_short and (0, len(text)) not in spans and not text.rstrip().endswith((".", ",", ";", ":")):

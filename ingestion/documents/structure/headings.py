@@ -33,6 +33,7 @@ class Heading:
 Element = Heading | Block
 
 _DANGLING = re.compile(r"(?:[-–,:]|\b(?:and|or|of|for|with|to|in|on|the|a|an|from|by))$")
+_BEFORE_TITLE = re.compile(r"[.?!:)\]]\s*\Z")
 _APPENDIX = re.compile(r"(?:appendi|supplement)", re.IGNORECASE)
 
 
@@ -138,14 +139,14 @@ def cut(runs: Sequence[Run], start: int, end: int) -> tuple[Run, ...]:
     kept = []
     at = 0
     for run in runs:
-        piece = run.text[max(start - at, 0) : max(end - at, 0)]
+        if at >= end:
+            break
+        piece = run.text[max(start - at, 0) : end - at]
         if piece:
             kept.append(replace(run, text=piece))
         at += len(run.text)
-    while kept and not kept[0].text.strip():
-        kept.pop(0)
-    while kept and not kept[-1].text.strip():
-        kept.pop()
+    filled = [place for place, run in enumerate(kept) if run.text.strip()]
+    kept = kept[filled[0] : filled[-1] + 1] if filled else []
     if kept:
         kept[0] = replace(kept[0], text=kept[0].text.lstrip())
         kept[-1] = replace(kept[-1], text=kept[-1].text.rstrip())
@@ -164,17 +165,21 @@ def _with_usual_titles(block: Block, is_numbered: bool) -> list[Element]:
     alone = text.isupper() or bold == [(0, len(text))] or is_reference_title(text)
     if len(text) < 40 and alone and is_usual(text.rstrip(":. ")) and text[:1].isupper():
         return [_unnumbered(block, 0)]
+    elements: list[Element] = []
+    at = 0
     for start, end in bold:
         title = text[start:end].rstrip(":. —–-")
-        at_edge = start == 0 or re.search(r"[.?!:)\]]\s*$", text[:start])
+        at_edge = not text[at:start].strip() or _BEFORE_TITLE.search(text, max(0, start - 20), start)
         if at_edge and title[:1].isupper() and is_usual(title):
-            before, after = cut(block.runs, 0, start), cut(block.runs, end, len(text))
-            elements: list[Element] = [replace(block, runs=before)] if before else []
+            if before := cut(block.runs, at, start):
+                elements.append(replace(block, runs=before, continues=block.continues and at == 0))
             elements.append(Heading(None, title, 1, block.page, block.box))
-            if after:
-                elements += _with_usual_titles(replace(block, runs=after, continues=False), is_numbered)
-            return elements
-    return [block]
+            at = end
+    if not elements:
+        return [block]
+    if after := cut(block.runs, at, len(text)):
+        elements.append(replace(block, runs=after, continues=False))
+    return elements
 
 
 def _is_unnumbered_heading(block: Block, before_first: bool) -> bool:

@@ -15,7 +15,9 @@ from ingestion.documents.structure.usual_titles import is_usual_title
 from ingestion.documents.values import Block, RawDocument, Run
 
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
-_HTML_LEFT_OUT = re.compile(r"<details\b.*?</details>|<!--.*?-->|<img\b[^>]*>", re.DOTALL | re.IGNORECASE)
+_HTML_FOLDED = re.compile(r"<details\b.*?</details>", re.DOTALL | re.IGNORECASE)
+_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HTML_IMAGE = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough"}
 
@@ -26,9 +28,13 @@ def read_markdown(text: str) -> RawDocument:
     parser = MarkdownIt("commonmark").enable("table")
     blocks: list[Block] = []
     levels: list[int] = []
-    cut = _HTML_LEFT_OUT.sub("", text)
+    cut = text
+    for pattern, closing in ((_HTML_FOLDED, "</details>"), (_HTML_COMMENT, "-->")):
+        end = _after_last(closing, cut)
+        cut = pattern.sub("", cut[:end]) + cut[end:]
+    cut = _HTML_IMAGE.sub("", cut)
     at = 0
-    for table in _HTML_TABLE.finditer(cut):
+    for table in _HTML_TABLE.finditer(cut, 0, _after_last("</table>", cut)):
         _read(parser, cut[at : table.start()], blocks, levels)
         if cells := markdown_table(table[0]):
             blocks.append(Block("table", (), table=cells))
@@ -36,6 +42,11 @@ def read_markdown(text: str) -> RawDocument:
         at = table.end()
     _read(parser, cut[at:], blocks, levels)
     return RawDocument(0, tuple(_with_title(blocks, levels)))
+
+
+def _after_last(closing: str, text: str) -> int:
+    """Beyond it no element is closed: every opening tag there would be followed to the end of the text."""
+    return max((match.end() for match in re.finditer(closing, text, re.IGNORECASE)), default=0)
 
 
 def _with_title(blocks: list[Block], levels: list[int]) -> list[Block]:

@@ -13,6 +13,7 @@ from ingestion.documents.values import Block, PartKind, Run
 
 _FLOATS = ("figure", "table", "footnote", "code")
 _LEAST_WORDS = 8
+_LONGEST_WORD = 100
 _CODE = re.compile(
     r"(?:\d{1,3}\s+)?(?:>>>\s|(?:from|import)\s+\w+(?:\s*\.\s*\w+)*\s+import\s|def\s+\w+\s*\(|import\s+\w+\s*$)"
 )
@@ -142,14 +143,15 @@ def _goes_on(before: Paragraph, block: Block, text: str, floats_since: bool) -> 
         return False
     last = before.block
     breaks = floats_since or last is None or last.page != block.page or _is_other_column(last, block)
-    if _ENDS.search(before.text):
+    end = before.text[-_LONGEST_WORD:]
+    if _ENDS.search(end):
         # A whole sentence: only the parser's word, and only at a break, joins another to it.
         return block.continues and breaks and not _ITEM.match(text)
     if block.continues or (last is not None and _is_next_line(last, block)):
         return True
-    if re.search(r"[^\W\d_]-$", before.text) and text[:1].isalpha():
+    if re.search(r"[^\W\d_]-$", end) and text[:1].isalpha():
         return True
-    is_sentence = len(before.text.split()) >= _LEAST_WORDS
+    is_sentence = len(before.text.split(maxsplit=_LEAST_WORDS)) >= _LEAST_WORDS
     if text[:1].islower():
         return breaks or is_sentence
     # A sentence broken off at a column's end may go on with a name.
@@ -175,7 +177,7 @@ def _is_other_column(last: Block, block: Block) -> bool:
 
 def joined(before: str, after: str, words: frozenset[str]) -> str:
     """Two pieces of one paragraph. A hyphen at the break goes, unless the document writes the word with it."""
-    match = re.search(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$", before)
+    match = re.search(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$", before[-_LONGEST_WORD:])
     rest = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)*", after)
     if not match or not rest:
         return f"{before} {after}" if before else after
@@ -223,8 +225,7 @@ def _is_footnote_mark(mark: str, before: str) -> bool:
         return False
     if not before.strip():
         return False
-    word = re.search(r"\S+$", before)
     if not mark[0].isdigit():
         return mark[0] in "∗*†‡§¶‖" and len(before) > 1
     # After a word or a stop; after a single letter or a digit it is an exponent.
-    return word is None or bool(re.search(r"[^\W\d_]{3}$|[.,;:)\]”’\"?!]$", word[0]))
+    return before[-1].isspace() or bool(re.search(r"[^\W\d_]{3}\Z|[.,;:)\]”’\"?!]\Z", before[-3:]))

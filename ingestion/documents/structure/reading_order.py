@@ -1,7 +1,7 @@
 """The order in which a page is read.
 
 Here: pages of one or two columns whose blocks are visibly out of order. Not here: more columns (the parser's order is
-kept), joining what a page break divides.
+kept), pages of more than `_MOST_BLOCKS` blocks, joining what a page break divides.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from ingestion.documents.values import Block, Box
 _COLUMN_KINDS = ("title", "heading", "text", "list", "reference", "equation")
 _SHARE_IN_COLUMN = 0.5
 _SLACK = 0.005
+_MOST_BLOCKS = 500
+"""Of a page that is put in order: the search is quadratic, and pages of text have dozens."""
 
 
 def in_reading_order(blocks: Sequence[Block]) -> list[Block]:
@@ -31,6 +33,8 @@ def in_reading_order(blocks: Sequence[Block]) -> list[Block]:
 
 def _is_disordered(page: Sequence[Block], gutter: float | None) -> bool:
     body = [block.box for block in page if block.kind in _COLUMN_KINDS and block.box]
+    if len(body) > _MOST_BLOCKS:
+        return False
     for index, box in enumerate(body):
         for later in body[index + 1 :]:
             if _overlap(box, later) > _SHARE_IN_COLUMN and later[3] <= box[1] + _SLACK:

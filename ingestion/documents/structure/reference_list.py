@@ -5,8 +5,10 @@ by their text (see `ingestion.references.splitting`), what an entry says.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 
 from ingestion.documents.structure.headings import Element, Heading
@@ -22,6 +24,7 @@ _CITE = re.compile(r"(?:cite|bib|ref)\.(?:[^@]*@)?(?P<key>.+)|(?P<acm>bib\d+|BIB
 _ENDS = re.compile(r"[.!?][\"”’)\]]*\s*$|https?://\S+$|\d{4}[a-z]?\)?\s*$")
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
 _LEAST_RUN = 5
+_TAIL = 300  # characters at the end of a block that tell how it ends
 _INDENT = (0.006, 0.07)
 _ABOVE_LINE = 0.03
 
@@ -114,9 +117,9 @@ def _unheaded(elements: Sequence[Element], keys: dict[int, list[tuple[float, str
     found = []
     for index, element in enumerate(elements):
         if isinstance(element, Block) and element.kind in _KINDS and _FIRST_LABEL.match(element.text):
-            texts = [e.text for e in elements[index:] if isinstance(e, Block) and e.kind in _KINDS]
-            labels = [m for m in (re.match(r"\s*\[(\d+)\]", text) for text in texts) if m]
-            if [int(m[1]) for m in labels[:_LEAST_RUN]] == list(range(1, _LEAST_RUN + 1)):
+            after = (e for e in islice(elements, index, None) if isinstance(e, Block) and e.kind in _KINDS)
+            labels = (m for m in (re.match(r"\s*\[(\d{1,4})\]", block.text) for block in after) if m)
+            if [int(m[1]) for m in islice(labels, _LEAST_RUN)] == list(range(1, _LEAST_RUN + 1)):
                 found.append(index)
     return found
 
@@ -182,7 +185,7 @@ def _pieces(blocks: Sequence[Block], keys: dict[int, list[tuple[float, str]]]) -
 
 
 def _is_fresh(last: Block, block: Block) -> bool:
-    return bool(_ENDS.search(last.text)) and block.text[:1].isupper() and bool(_YEAR.search(block.text))
+    return bool(_ENDS.search(last.text[-_TAIL:])) and block.text[:1].isupper() and bool(_YEAR.search(block.text))
 
 
 def _goes_on(last: Block, block: Block, margins: dict[tuple[int | None, int], float] | None) -> bool:
@@ -192,7 +195,8 @@ def _goes_on(last: Block, block: Block, margins: dict[tuple[int | None, int], fl
         return False
     if margins and _is_indented(block, margins):
         return True
-    is_whole = bool(_ENDS.search(before)) and not re.search(r"\b(?:In|and|of|the|pp?\.|vol\.|pages|et al\.)$", before)
+    tail = before[-_TAIL:]
+    is_whole = bool(_ENDS.search(tail)) and not re.search(r"\b(?:In|and|of|the|pp?\.|vol\.|pages|et al\.)$", tail)
     if not is_whole or text[:1] in ",.;:/&)":
         return True
     if text[:1].isdigit():
@@ -224,7 +228,7 @@ def _is_indented(block: Block, margins: dict[tuple[int | None, int], float]) -> 
 
 
 def _joined(before: str, after: str) -> str:
-    if re.search(r"[^\W\d_]-$", before) and after[:1].islower():
+    if re.search(r"[^\W\d_]-$", before[-2:]) and after[:1].islower():
         return before[:-1] + after
     if before.endswith("/") or after.startswith("/"):
         return before + after
@@ -235,14 +239,16 @@ def _entries(pieces: Sequence[_Piece]) -> tuple[list[ReferenceText], list[_Piece
     split = split_entries([piece.text for piece in pieces])
     entries, origins = [], []
     begun = [entry.paragraph for entry in split.entries]
+    shares = Counter(begun)
+    place = 0
     for index, entry in enumerate(split.entries):
         piece = pieces[entry.paragraph]
         # Pieces up to the next entry's belong to this one; entries of one piece share its links by their words.
         until = begun[index + 1] if index + 1 < len(begun) else len(pieces)
         urls = [u for p in pieces[entry.paragraph : max(until, entry.paragraph + 1)] for u in p.urls]
-        shared = begun.count(entry.paragraph) > 1
+        shared = shares[entry.paragraph] > 1
         links = tuple(dict.fromkeys(url for text, url in urls if not shared or text.strip() in entry.reference.text))
-        place = index - begun.index(entry.paragraph)
+        place = place + 1 if index and begun[index - 1] == entry.paragraph else 0
         key = piece.keys[place] if place < len(piece.keys) else ""
         entries.append(replace(entry.reference, page=piece.page, urls=links, key=key))
         origins.append(piece)

@@ -37,13 +37,13 @@ def rendered(title: str, elements: Sequence[Heading | Paragraph]) -> tuple[str, 
     sections: list[Section] = []
     parts: list[Part] = []
     heading: Heading | None = None
-    start = 0
+    start = first_part = 0
     if title:
         write(f"# {escaped(title)}")
         start = at
 
     def close() -> None:
-        inside = [part for part in parts if part.start >= start]
+        inside = parts[first_part:]
         if heading is None and not inside:
             return
         first, last = (inside[0].start, inside[-1].end) if inside else (start, start)
@@ -59,7 +59,7 @@ def rendered(title: str, elements: Sequence[Heading | Paragraph]) -> tuple[str, 
             hashes = "#" * min(element.level + 1, 6)
             words = f"{element.number or ''} {element.title}".strip()
             write(f"{hashes} {escaped(words)}")
-            start = at
+            start, first_part = at, len(parts)
         elif text := _written(element):
             shift = 2 if element.kind == "list" else 0
             first, last = write(text)

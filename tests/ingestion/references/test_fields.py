@@ -238,19 +238,19 @@ def test_ct11_what_is_no_reference_is_marked(text):
 
 def test_long_author_lists_are_read_in_linear_time():
     names = ", ".join(f"A{chr(97 + i % 26)}a Lovelace" for i in range(3000))
-    started = time.perf_counter()
+    started = time.process_time()
     fields = parsed(f"{names}, and Alan Turing. 2020. A note on mills. In ACM.")
     assert len(fields.authors) == 3001
-    assert time.perf_counter() - started < 1.5
+    assert time.process_time() - started < 1.5
 
 
 @pytest.mark.parametrize(
     "piece", ["A ", "A. ", "Aa ", "a-", "(", "“", "https://a/ ", "10.1000/", "1999 ", "et al. ", "van ", "¨ "]
 )
 def test_repetition_does_not_hang(piece):
-    started = time.perf_counter()
+    started = time.process_time()
     parsed(piece * 3000)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @settings(max_examples=150)

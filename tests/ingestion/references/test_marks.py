@@ -188,6 +188,6 @@ def test_any_text_gives_marks_in_order_without_overlap(text):
     "piece", ["Aa ", "A, ", "Ada and ", "(Aa 19", "[1, ", "$ ", "` ", "](", "Lovelace et al. (2019) "]
 )
 def test_long_texts_are_read_in_reasonable_time(piece):
-    started = time.perf_counter()
+    started = time.process_time()
     find_marks(piece * 4000, NAMED + numbered(3))
-    assert time.perf_counter() - started < 1.5
+    assert time.process_time() - started < 1.5
