@@ -67,7 +67,10 @@ def _show(found: dict) -> None:
         mark = "" if found["abstract_origin"] == "source" else f" ({found['abstract_origin']})"
         click.echo(f"\n{found['abstract']}{mark}\n")
     click.echo(f"  {_document_line(found)}")
-    click.echo(f"  cites {len(found['references'])} and is cited by {len(found['citations'])} papers known to the lake")
+    known = sum(reference["cited_id"] is not None for reference in found["references"])
+    click.echo(
+        f"  cites {len(found['references'])} works, {known} of them told by id; cited by {len(found['citations'])}"
+    )
 
 
 def _document_line(found: dict) -> str:

@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.run
 
 TOPIC, SLUG = "Retrieval-augmented generation", "retrieval-augmented-generation"
-_STAGES = ["topic_pool", "outline", "digests", "survey"]
+_STAGES = ["topic_pool", "topic_documents", "paper_cards", "outline", "digests", "survey"]
 _DRIVER = Path(__file__).with_name("kill_driver.py")
 _NOT_COMPARED = ("harvests", "rejected_records")
 """Tables with a row for each run."""
@@ -46,6 +46,8 @@ _REFRESH = [
 ]
 _STORED, _WRITER = "generation.editions", "generation.extractive.writer:ExtractiveWriter"
 _SURVEY = [
+    Kill("documents, after they are stored", "corpus.reading:store_documents", "after", stages=tuple(_STAGES[2:])),
+    Kill("cards, after they are stored", "generation.texts:store_cards", "after", stages=tuple(_STAGES[3:])),
     Kill("outline, after it is stored", f"{_STORED}:store_outline", "after", stages=("digests", "survey")),
     Kill("digests, after they are stored", f"{_STORED}:store_digests", "after", stages=("survey",)),
     Kill("draft, second section", f"{_WRITER}.draft", "before", 2, ("survey",)),
