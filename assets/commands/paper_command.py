@@ -69,7 +69,7 @@ def _show(found: dict) -> None:
     click.echo(f"  {_document_line(found)}")
     known = sum(reference["cited_id"] is not None for reference in found["references"])
     click.echo(
-        f"  cites {len(found['references'])} works, {known} of them told by id; cited by {len(found['citations'])}"
+        f"  cites {len(found['references'])} works, {known} of them resolved; cited by {len(found['citations'])}"
     )
 
 
