@@ -15,6 +15,8 @@ from corpus.tables import Lake
 from ingestion.documents.structure.document import from_markdown
 from ingestion.held_files import HeldFile
 
+pytestmark = pytest.mark.run
+
 PAPER = "2401.00001"
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 TEXT = """# On memory

@@ -7,6 +7,8 @@ import pytest
 from corpus.snapshots import admitted, last_complete_cutoff, take_snapshot
 from corpus.tables import Lake
 
+pytestmark = pytest.mark.run
+
 
 def held(lake: Lake) -> list[str]:
     return sorted(lake.read("papers")["paper_id"])

@@ -204,6 +204,7 @@ def test_equal_corpora_have_equal_snapshots_however_they_came_to_be(tmp_path, re
     assert take_snapshot(Lake(tmp_path / "none")).paper_count == 0
 
 
+@pytest.mark.run
 def test_the_shared_mirror_is_harvested_whole_and_a_second_time_changes_nothing(lake, shared_data, harvest) -> None:
     done = harvest(lake, shared_data / "mirror", "2026-08-31")
     with gzip.open(shared_data / "mirror" / "metadata.jsonl.gz", "rb") as stream:

@@ -16,6 +16,8 @@ from corpus.tables import Lake, LostRace
 from ingestion.mirror import open_mirror
 from ingestion.sidedata import Edge
 
+pytestmark = pytest.mark.run
+
 REPOSITORY = Path(__file__).parents[2]
 WORKER = """
 import sys

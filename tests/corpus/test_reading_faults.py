@@ -19,6 +19,8 @@ from ingestion.documents.raw_store import RawText, packed
 from ingestion.documents.statuses import ParseOutcome
 from ingestion.documents.structure.document import from_markdown
 
+pytestmark = pytest.mark.run
+
 PAPER = "2401.00001"
 TEXT = "# On memory\n\n## 1 Introduction\n\nReading long texts needs memory, and slots of it are read by hashing.\n"
 

@@ -17,6 +17,8 @@ from ingestion.references.marks import contexts, find_marks
 from ingestion.references.splitting import split_entries
 from ingestion.sentences import split
 
+pytestmark = pytest.mark.run
+
 SECONDS = 5.0
 LENGTH = 20_000
 RUNS = {

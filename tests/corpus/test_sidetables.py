@@ -115,6 +115,7 @@ def test_an_import_of_nothing_is_not_found(lake: Lake, tmp_path) -> None:
     assert not lake.home.exists()
 
 
+@pytest.mark.run
 @pytest.mark.parametrize(
     ("name", "outlines", "refused"),
     [("surveyforge_arxiv_outlines", 17_072, 0), ("human_outline_trees", 40, 433)],

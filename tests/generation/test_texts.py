@@ -21,6 +21,8 @@ from ingestion.documents.parsing.parsers import Parser
 from ingestion.documents.statuses import ParseOutcome
 from ingestion.documents.structure.document import from_markdown
 
+pytestmark = pytest.mark.run
+
 A, B = "2301.00001", "2301.00002"
 CUTOFF = date(2024, 12, 31)
 LONG = "# On memory\n\n## 1 Introduction\n\nReading long texts needs memory, and slots of it are read by hashing.\n"

@@ -12,6 +12,8 @@ import pytest
 from indexes.embedding import Embedder, paper_text
 from indexes.paper_index import PaperIndex
 
+pytestmark = pytest.mark.run
+
 TOPIC = "Retrieval-Augmented Generation for Large Language Models"
 CUTOFF = date(2024, 3, 31)
 

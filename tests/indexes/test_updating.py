@@ -10,6 +10,8 @@ import pytest
 from indexes.paper_index import PaperIndex
 from ingestion.errors import BadInput, LithouseError, NotFound, PermanentFailure
 
+pytestmark = pytest.mark.run
+
 DAY = date(2024, 12, 31)
 PAPERS = [
     ("2401.00001", "Zebra stripes", "About zebras."),
