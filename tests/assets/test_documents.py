@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import typst
 
 pytestmark = pytest.mark.run
 
@@ -155,7 +156,6 @@ def _read(home: Path) -> subprocess.CompletedProcess:
 
 
 def test_pd08_sixty_files_flat_memory_and_a_kill_costs_no_second_parsing(home, run, tools, tmp_path):
-    typst = pytest.importorskip("typst", reason="typst is not installed, which sets the files")
     papers = [f"2401.{n:05d}" for n in range(1, _FILES + 1)]
     records = [{"id": p, "title": f"On {p}", "abstract": "We read.", "update_date": "2024-01-09"} for p in papers]
     mirror = tools.write_mirror(tmp_path / "mirror", records)

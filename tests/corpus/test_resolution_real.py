@@ -26,8 +26,6 @@ def benchmark() -> ModuleType:
 
 @pytest.mark.run
 def test_entries_of_real_papers_are_resolved_without_their_ids(shared_data, lake, tmp_path, benchmark):
-    if not (shared_data / "fulltext" / "unarxive_2022_12.jsonl.gz").is_file():
-        pytest.skip("the shared data has no unarXive papers")
     # The papers are of December 2022: what they cite is in the first file.
     benchmark.load(lake, shared_data, tmp_path, files=benchmark.FILES[:1])
     papers = lake.scan("papers")

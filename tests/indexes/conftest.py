@@ -1,6 +1,5 @@
 """What the tests of the index share: papers, a cheap embedder with a history, an index in a folder."""
 
-import os
 import zlib
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -98,11 +97,3 @@ def build(tmp_path: Path, fake: FakeEmbedder) -> Callable[[pl.DataFrame], PaperI
         return index
 
     return _build
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    folder = Path(os.environ.get("LITHOUSE_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
-    if not (folder / "mirror" / "metadata.jsonl.gz").is_file():
-        pytest.skip(f"no shared data in {folder} (LITHOUSE_SHARED_DATA)")
-    return folder

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "ingestion" / "sample"
-SHARED = Path(os.environ.get("LITHOUSE_SHARED_DATA") or REPOSITORY.parent / "shared" / "data")
 EDGE_FILES = ("citation_edges.jsonl.gz", "topic_rag/edges.jsonl.gz")
 FIELDS = [
     "id", "submitter", "authors", "title", "comments", "journal-ref", "doi", "report-no", "categories",
@@ -44,12 +42,10 @@ def papers() -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def source(papers) -> dict[str, dict]:
+def source(papers, shared_data) -> dict[str, dict]:
     """What the shared arXiv metadata says of the sample's papers, by id."""
-    folder = SHARED / "arxiv_metadata"
+    folder = shared_data / "arxiv_metadata"
     files = [folder / f"papers_{years}.parquet" for years in ("until_2022", "2023_2024")]
-    if missing := [str(file) for file in files if not file.is_file()]:
-        pytest.skip(f"shared data missing: {', '.join(missing)}; set LITHOUSE_SHARED_DATA to its folder")
     ids = [paper["id"] for paper in papers]
     frames = [pl.scan_parquet(file).filter(pl.col("id").is_in(ids)).collect() for file in files]
     return {row["id"]: row for row in pl.concat(frames, how="diagonal_relaxed").iter_rows(named=True)}
@@ -95,10 +91,8 @@ def test_bibliographic_fields_equal_the_source(papers, source):
         assert {field: paper[field] for field in fields} == expected
 
 
-def test_every_citation_is_in_the_shared_edges():
-    files = [SHARED / name for name in EDGE_FILES]
-    if missing := [str(file) for file in files if not file.is_file()]:
-        pytest.skip(f"shared data missing: {', '.join(missing)}; set LITHOUSE_SHARED_DATA to its folder")
+def test_every_citation_is_in_the_shared_edges(shared_data):
+    files = [shared_data / name for name in EDGE_FILES]
     known = pl.concat([pl.read_ndjson(gzip.decompress(file.read_bytes())) for file in files], how="diagonal_relaxed")
     pairs = set(known.select("citing_arxiv_id", "cited_arxiv_id").iter_rows())
     assert {(edge["citing_id"], edge["cited_id"]) for edge in read_lines("citations.jsonl")} <= pairs
