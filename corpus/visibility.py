@@ -74,7 +74,7 @@ class View:
         return edges.join(ids, left_on="cited_id", right_on="paper_id", how="semi")
 
     def citation_counts(self, hidden: Collection[str] | None = None) -> pl.LazyFrame:
-        """paper_id, citation_count: visible papers that cite it."""
+        """paper_id, citation_count: visible papers that cite it, of edges that sources give."""
         return (
             self.edges(hidden)
             .group_by(pl.col("cited_id").alias("paper_id"))

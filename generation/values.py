@@ -15,7 +15,7 @@ class Paper:
 
     Attributes:
         abstract: None where no source has one.
-        citation_count: citing papers the topic may see.
+        citation_count: citing papers the topic may see, of edges that sources give.
     """
 
     paper_id: str

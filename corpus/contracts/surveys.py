@@ -29,7 +29,9 @@ class DigestEntry(dy.Schema):
     query = dy.String(description="Query that ranked it best.")
     similarity = dy.Float64(description="Cosine similarity to that query.")
     time_window = dy.String(description="Time window of the temporal-aware reranking, or unknown.")
-    citation_count = dy.Int64(description="Citing papers the topic may see.", metadata={"unit": "papers"})
+    citation_count = dy.Int64(
+        description="Citing papers the topic may see, of edges that sources give.", metadata={"unit": "papers"}
+    )
     is_home = dy.Bool(description="The node is the paper's best place: it is written there first.")
 
 

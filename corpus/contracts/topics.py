@@ -34,7 +34,9 @@ class TopicPaper(dy.Schema):
     similarity = dy.Float64(
         nullable=True, description="Cosine similarity to the topic; null where the paper has no text to embed."
     )
-    citation_count = dy.Int64(description="Citing papers the topic may see.", metadata={"unit": "papers"})
+    citation_count = dy.Int64(
+        description="Citing papers the topic may see, of edges that sources give.", metadata={"unit": "papers"}
+    )
     reason = dy.String(description="full text, citation neighbourhood, or asked for by the user.")
     content_hash = dy.String(description="Content of the paper when the pool was built.")
 

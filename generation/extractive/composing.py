@@ -34,8 +34,8 @@ MIXED = (
     "points elsewhere."
 )
 FULL_TEXT = (
-    "For {full_text_count} of the cited papers sentences also come from the full text, and the lineage of such a sentence "
-    "names the page."
+    "For {full_text_count} of the cited papers sentences also come from the PDF that is held, and the lineage of such a "
+    "sentence names its page."
 )
 PLAN = "The survey takes up {plan}."
 LEADS = (
@@ -48,18 +48,21 @@ LEADS = (
     "{last_year}.",
     "From {first_year} to {last_year} the pool counts {section_papers} papers here, divided into {parts}.",
 )
+# Edges that only the papers' own texts give are not counted: which texts have been read depends on earlier surveys.
 MOST_CITED = (
-    "The most cited of them within the corpus is “{most_title}”, with {most_citations} citing papers.",
-    "Most often cited in the corpus is “{most_title}”, by {most_citations} papers.",
-    "Within the corpus {most_citations} papers cite “{most_title}”, more than any other of the section.",
-    "“{most_title}” has {most_citations} citing papers in the corpus, the most of the section.",
+    "By the sources' citation data the most cited of them is “{most_title}”, with {most_citations} citing papers.",
+    "Most often cited in the sources' citation data is “{most_title}”, by {most_citations} papers.",
+    "In the sources' citation data {most_citations} papers cite “{most_title}”, more than any other of the section.",
+    "“{most_title}” has {most_citations} citing papers in the sources' citation data, the most of the section.",
 )
 FIGURES = (
     "Across {body_count} sections the survey cites {cited_count} papers submitted between {first_year} and "
     "{last_year}; the "
     "largest section is “{largest_section}”, with {largest_count} of them."
 )
-MOST_CITED_OF_ALL = "Within the corpus the paper cited most often is “{most_title}”, by {most_citations} others."
+MOST_CITED_OF_ALL = (
+    "In the sources' citation data the paper cited most often is “{most_title}”, by {most_citations} others."
+)
 NEWEST = "Among the newest papers cited are the following findings."
 
 
