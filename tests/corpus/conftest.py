@@ -10,7 +10,9 @@ import pytest
 
 from corpus.derivation import DerivedChange, derive_papers
 from corpus.harvest import HarvestReport, Source, commit_records, read_source, record_harvest
+from corpus.reading import Reader
 from corpus.tables import Lake
+from ingestion.documents.parsing.parsers import Parser
 from ingestion.mirror import open_mirror
 
 _CLOCK = [datetime(2024, 1, 1, tzinfo=UTC)]
@@ -88,3 +90,9 @@ def sections() -> Callable[..., pl.DataFrame]:
         )
 
     return build
+
+
+@pytest.fixture
+def reader() -> Reader:
+    """A reader whose parser does not exist: tests put their own in its place."""
+    return Reader(Parser("fake 1", "nowhere:nothing"), concurrency=1)

@@ -11,11 +11,10 @@ import pytest
 from corpus import reading
 from corpus.document_choice import to_do
 from corpus.documents import chosen_documents, document_markdown, rows_of_documents
-from corpus.reading import Reader, read_one, read_papers
+from corpus.reading import read_one, read_papers
 from corpus.referencing import resolve_references, unresolved_papers
 from corpus.snapshots import take_snapshot
 from corpus.visibility import View
-from ingestion.documents.parsing.parsers import Parser
 from ingestion.documents.raw_store import RawText, packed
 from ingestion.documents.statuses import ParseOutcome
 from ingestion.documents.structure.document import from_markdown
@@ -72,11 +71,6 @@ def parsing(monkeypatch) -> FakeParsing:
     fake = FakeParsing()
     monkeypatch.setattr(reading, "parse_files", fake)
     return fake
-
-
-@pytest.fixture
-def reader() -> Reader:
-    return Reader(Parser("fake 1", "nowhere:nothing"), concurrency=1)
 
 
 def count_tokens(text: str) -> int:

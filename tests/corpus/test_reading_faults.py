@@ -57,11 +57,6 @@ def parsing(monkeypatch) -> Parsing:
     return fake
 
 
-@pytest.fixture
-def reader() -> Reader:
-    return Reader(Parser("fake 1", "nowhere:nothing"), concurrency=1)
-
-
 VERSIONS = [{"version": f"v{n}", "created": f"Fri, 0{n} Mar 2024 10:00:00 GMT"} for n in (1, 2, 3)]
 
 
