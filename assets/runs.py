@@ -128,6 +128,7 @@ def survey(
     Raises:
         LithouseError: with the reason; finished stages stay.
     """
+    reader = reader_named(parser, most_files)  # refused before anything is done
     lake = Lake(home)
     cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
@@ -135,7 +136,6 @@ def survey(
     if not _index_is_current(home, lake):
         _run(home, ("corpus_snapshot", "paper_index"), progress)
     workshop = Workshop(home, progress)
-    reader = reader_named(parser, most_files)  # refused before anything is done
     if force or _pool_is_due(workshop, topic):
         done = [*BY_TOPIC]
     else:

@@ -189,20 +189,18 @@ def _difference(lake: Lake, reading: Reading, months: Collection[date] | None, v
 
 def _open(lake: Lake, report: HarvestReport, run_id: str) -> None:
     """Write the harvest's row as `open` before its records: these then have a harvest even if the run dies."""
-    row = pl.DataFrame([_row(report, "open", run_id or None)], schema=HARVESTS.polars_schema)
-    lake.replace("harvests", row, {"harvest_id": report.harvest_id})
+    _write_row(lake, report, "open", run_id or None)
 
 
 def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None) -> None:
     """Write the refusals of the source and the harvest's row; the row comes last and says that all is in place."""
     record_refusals(lake, report)
-    row = pl.DataFrame([_row(report, report.status, run_id)], schema=HARVESTS.polars_schema)
-    lake.replace("harvests", row, {"harvest_id": report.harvest_id})
+    _write_row(lake, report, report.status, run_id)
 
 
-def _row(report: HarvestReport, status: str, run_id: str | None) -> dict:
+def _write_row(lake: Lake, report: HarvestReport, status: str, run_id: str | None) -> None:
     added, changed = set(report.added), set(report.changed)
-    return {
+    row = {
         "harvest_id": report.harvest_id,
         "source": report.source,
         "cutoff": report.cutoff,
@@ -223,6 +221,8 @@ def _row(report: HarvestReport, status: str, run_id: str | None) -> dict:
         "files": [{"path": f.path, "sha256": f.sha256, "size_bytes": f.size_bytes} for f in report.files],
         "run_id": run_id,
     }
+    frame = pl.DataFrame([row], schema=HARVESTS.polars_schema)
+    lake.replace("harvests", frame, {"harvest_id": report.harvest_id})
 
 
 def record_refusals(lake: Lake, report: HarvestReport) -> None:

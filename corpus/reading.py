@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from corpus.document_choice import Task, ToDo, Unreachable, to_do, unread_key
+from corpus.document_choice import Task, ToDo, to_do, unread_key
 from corpus.document_rows import Read, Rows, rows_of, rows_without_file
 from corpus.documents import store_documents
 from corpus.hashing import sources_hash
@@ -26,6 +26,7 @@ from ingestion.documents.parsing.parsers import Parser, docvortex_parser, extern
 from ingestion.documents.parsing.worker import judged
 from ingestion.documents.raw_store import RawStore, document_of
 from ingestion.documents.statuses import ParseOutcome
+from ingestion.held_files import Unreachable
 
 _COMMIT_FILES, _COMMIT_SECONDS = 16, 20.0
 """What a killed run loses at most; a commit of four tables costs about .2 s, a file about 5."""

@@ -9,12 +9,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
-from pathlib import Path
 
 import polars as pl
 
 from corpus.contracts.registry import CONTRACTS
-from corpus.hashing import text_hash
+from corpus.hashing import sources_hash, text_hash
 from corpus.tables import Lake
 from generation.library import Consultation
 from generation.topics import Topic
@@ -72,9 +71,7 @@ class Edition:
 
 def code_version() -> str:
     """Hash of the sources that decide what is written: changed code gives another edition, unchanged code the same."""
-    here = Path(__file__).parent
-    sources = [*(here / "extractive").glob("*.py"), *(here / f"{name}.py" for name in _DECIDING)]
-    return text_hash("".join(path.read_text(encoding="utf-8") for path in sorted(sources)))[:12]
+    return sources_hash(("generation/extractive", *(f"generation/{name}.py" for name in _DECIDING)))[:12]
 
 
 def parameters_of(method, writer) -> str:

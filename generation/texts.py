@@ -89,8 +89,11 @@ def make_documents(workshop: Workshop, topic: Topic, reader: Reader, *, retry: b
     papers = pool_papers(workshop, topic)
     todo = _to_do(view_of(lake, topic), topic, papers, reader, retry=retry)
     reading = read_papers(lake, todo, reader, count_tokens(), workshop.tell("reading papers"))
+    left = reader
     while reading.is_worth_another_look:  # a file that could not be read gives way to the paper's next one
-        todo = _to_do(view_of(lake, topic), topic, papers, reader)
+        if reader.most_files is not None:
+            left = replace(reader, most_files=max(0, reader.most_files - sum(reading.by_status.values())))
+        todo = _to_do(view_of(lake, topic), topic, papers, left)
         if todo.is_empty:
             break
         reading += read_papers(lake, todo, reader, count_tokens(), workshop.tell("reading papers"))

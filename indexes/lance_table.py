@@ -1,6 +1,6 @@
 """One Lance table with a key: opening, reading keys, merging, deleting, keeping its indexes current.
 
-What the columns mean, and how they are searched, belongs to `text_table` and `vector_table`.
+What the columns mean, and how they are searched, belongs to `text_table`, `vector_table` and `piece_index`.
 """
 
 from collections.abc import Iterator, Sequence

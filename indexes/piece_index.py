@@ -289,7 +289,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     if wrong := [f"{n}: {found.get(n, 'missing')}, not {t}" for n, t in COLUMNS.items() if found.get(n) != t]:
         raise BadInput("pieces to index have other columns", which="; ".join(wrong))
     frame = frame.select(list(COLUMNS))
-    if nulls := frame.null_count().row(0) and frame.filter(pl.any_horizontal(pl.all().is_null())).head(3).rows():
+    if nulls := frame.filter(pl.any_horizontal(pl.all().is_null())).head(3).rows():
         raise BadInput("pieces to index lack a value", which=str(nulls))
     if repeated := frame.filter(pl.col(PIECE).is_duplicated())[PIECE].unique().head(5).to_list():
         raise BadInput("a piece comes twice", which=", ".join(sorted(repeated)))

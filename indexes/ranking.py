@@ -1,4 +1,4 @@
-"""A ranked paper, and how a ranking is cut at k so that it is the same every time.
+"""A ranked paper or piece of one, and how a ranking is cut at k so that it is the same every time.
 
 Which engine ranks, and by what, is not known here.
 """
@@ -14,14 +14,18 @@ _GROWTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked paper. Scores compare within one ranking only; higher is better."""
+    """A ranked paper, or piece of one. Scores compare within one ranking only; higher is better.
+
+    Attributes:
+        paper_id: in a ranking of pieces the id of the piece.
+    """
 
     paper_id: str
     score: float
 
 
 def top(fetch: Callable[[int], list[Hit]], k: int) -> list[Hit]:
-    """The k best of what ``fetch(limit)`` finds, equal scores by paper id.
+    """The k best of what ``fetch(limit)`` finds, equal scores by id.
 
     An engine breaks ties as it likes, also at the cut, so we ask for a few more than k and, while the
     ties at place k may go on beyond what we were given, for more.

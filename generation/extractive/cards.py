@@ -4,10 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-from corpus.hashing import text_hash
+from corpus.hashing import sources_hash
 from generation.cards import CARD_FIELDS, CardField, CardItem, CardPassage, PaperCard
 from generation.extractive import card_cues
 from generation.extractive.card_cues import Statement
@@ -19,19 +17,15 @@ from generation.extractive.sentences import is_whole, own_name
 from generation.extractive.standing import stands_alone
 from generation.extractive.zones import Zone, zones_of
 from generation.values import Paper, Span
-from ingestion import sentences
 from ingestion.sentences import LIST_MARKER, split
 
 WRITER = "extractive"
 _DECIDING = ("cards", "card_cues", "zones", "marks", "misprints", "sentences", "openings", "standing", "phrases")
 
 
-@cache
 def version() -> str:
     """Hash of the rules' sources: a card written by other rules is written again."""
-    here = Path(__file__).parent
-    sources = [*(here / f"{name}.py" for name in _DECIDING), Path(sentences.__file__)]
-    return text_hash("".join(path.read_text(encoding="utf-8") for path in sources))[:12]
+    return sources_hash((*(f"generation/extractive/{name}.py" for name in _DECIDING), "ingestion/sentences.py"))[:12]
 
 
 MOST: dict[CardField, int] = {"contributions": 5, "methods": 3, "findings": 5, "limitations": 3}

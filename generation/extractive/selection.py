@@ -1,7 +1,7 @@
 """Which sentences of which papers make the text of a section: near to its subject, new beside each other.
 
-Belongs here: scoring and choosing. Not here: what a sentence may look like (`sentences`, `adaptation`, `standing`) and
-the order of the text (`arranging`).
+Belongs here: scoring and choosing. Not here: what a sentence may look like (`sentences`, `adaptation`, `standing`), what
+full texts add behind these sentences (`details`), and the order of the text (`arranging`).
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Sentences of abstracts as material for a survey: where they stand, what they do, whether they are whole.
+"""Sentences of papers as material for a survey, those of abstracts first of all: where they stand, what they do, whether they are whole.
 
 Belongs here: rhetorical roles, and the refusal of what is no whole sentence. Not here: where sentences end
-(`ingestion.sentences`), turning "we" into names (`adaptation`), what points elsewhere (`standing`), and choosing among
-sentences (`selection`).
+(`ingestion.sentences`), turning "we" into names (`adaptation`), what points elsewhere (`standing`), sentences of
+full texts (`fulltext`), and choosing among sentences (`selection`).
 """
 
 import re
@@ -75,13 +75,13 @@ _WE_PROPOSE = re.compile(r"\b(?:we|the authors) (?:propose|introduce|present|dev
 
 @dataclass(frozen=True)
 class SourceSentence:
-    """A whole sentence of an abstract.
+    """A whole sentence of an abstract, or of a full text.
 
     Attributes:
         span: where it stands.
         text: the span's text.
-        move: what it does in the abstract.
-        position: share of the abstract before it, 0 to 1.
+        move: what it does there.
+        position: share of the abstract before it, 0 to 1; a sentence of a full text has a place as if in one.
     """
 
     span: Span
