@@ -20,6 +20,7 @@ _TABLES = {
     "human_outlines": human_outlines,
     "topic_pool": topic_pool,
     "documents": topic_documents,
+    "sections": topic_documents,
     "passages": topic_documents,
     "bibliography": topic_documents,
     "paper_cards": paper_cards,

@@ -55,7 +55,7 @@ def test_every_table_asset_shows_the_columns_of_its_contract(graph):
 def test_every_table_has_its_contract_check_and_surveys_have_theirs(graph):
     checks = _checks(graph)
     assert {(name, "contract") for name in (*_TABLES, *_STAGES, "paper_cards")} <= checks
-    tables = ("documents", "passages", "bibliography")
+    tables = ("documents", "sections", "passages", "bibliography")
     assert {("topic_documents", f"{table}_contract") for table in tables} <= checks
     assert {
         ("papers", "papers_match_records"),
