@@ -23,6 +23,7 @@ from generation.pools import build_pool
 from generation.topics import Topic
 from generation.workshop import Workshop, cutoff_of, view_of
 from indexes.paper_index import PaperIndex
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 from ingestion.errors import LithouseError, NotFound, PermanentFailure
 
 Progress = Callable[[str, int, int], None]
@@ -113,7 +114,7 @@ def survey(
     method: str,
     writer: str,
     *,
-    parser: str = "docvortex",
+    parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
     force: bool = False,
     progress: Progress | None = None,

@@ -9,6 +9,7 @@ from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.pools import NoEvidence, build_pool
 from generation.workshop import Workshop, view_of
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 from ingestion.errors import LithouseError
 
 
@@ -42,7 +43,7 @@ def _state(workshop: Workshop, row: dict) -> dict:
         if not causes:
             desk = stages.open_desk(workshop, topic, row["method"], row["writer"])
             causes = [] if desk.edition.id == row["edition"] else _input_causes(row, desk.edition)
-            if due := texts.files_due(workshop, topic, reader_named("docvortex")):
+            if due := texts.files_due(workshop, topic, reader_named(DEFAULT_PARSER)):
                 causes.append(f"{due} file{'s' if due > 1 else ''} of the pool's papers still to be read")
     except NoEvidence as error:
         causes = [error.message]

@@ -8,6 +8,7 @@ from assets.resources import House
 from assets.topic_of import topic_of
 from corpus.reading import reader_named
 from generation.texts import make_cards, make_documents
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 _GROUP = "texts"
 
@@ -21,7 +22,7 @@ class ReaderConfig(dg.Config):
         most_files: read in this run, those of the best papers first; none given for all.
     """
 
-    parser: str = "docvortex"
+    parser: str = DEFAULT_PARSER
     retry: bool = False
     most_files: int | None = None
 

@@ -81,7 +81,9 @@ def _documents(lake: Lake, paper: dict) -> list[dict]:
         pl.col("id_month") == paper["id_month"], pl.col("paper_id") == paper["paper_id"]
     )
     found = rows.drop("markdown").collect().to_dicts()
-    return sorted(found, key=lambda r: (r["status"] != "parsed", r["sha256"] == NO_FILE, -(r["version"] or 0)))
+    return sorted(
+        found, key=lambda r: (r["status"] != "parsed", r["sha256"] == NO_FILE, -(r["version"] or 0), r["sha256"])
+    )
 
 
 def _document_status(lake: Lake, paper: dict, documents: list[dict]) -> str | None:

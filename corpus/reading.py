@@ -22,7 +22,7 @@ from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
 from ingestion.documents.parsing.files import parse_files
 from ingestion.documents.parsing.limits import Limits
-from ingestion.documents.parsing.parsers import Parser, docvortex_parser, external_parser
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER, Parser, docvortex_parser, external_parser
 from ingestion.documents.parsing.worker import judged
 from ingestion.documents.raw_store import RawStore, document_of
 from ingestion.documents.statuses import ParseOutcome
@@ -100,7 +100,7 @@ def reader_named(name: str, most_files: int | None = None) -> Reader:
         PermanentFailure: the program is not installed.
     """
     program, _, tier = name.partition(":")
-    if program == "docvortex" and not tier:
+    if program == DEFAULT_PARSER and not tier:
         return Reader(docvortex_parser(), most_files=most_files)
     return Reader(external_parser(program, tier or None), most_files=most_files)
 

@@ -13,12 +13,8 @@ import polars as pl
 
 from corpus.citing import FROM_TEXT
 from corpus.tables import Lake
+from corpus.title_keys import title_key
 from ingestion.identity import id_month
-
-
-def normalised(title: pl.Expr) -> pl.Expr:
-    """Title as compared: lower case, letters and digits only."""
-    return title.str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class View:
         """Exclusions, and every paper whose title is that of an excluded one."""
         if not self.exclusions:
             return []
-        papers = self.scan("papers").select("paper_id", normalised(pl.col("title")).alias("key"))
+        papers = self.scan("papers").select("paper_id", title_key(pl.col("title")).alias("key"))
         keys = papers.filter(pl.col("paper_id").is_in(list(self.exclusions)), pl.col("key") != "").select("key")
         twins = papers.join(keys, on="key", how="semi").select("paper_id").collect().to_series().to_list()
         return sorted({*self.exclusions, *twins})
@@ -107,7 +103,7 @@ class View:
             pl.col("title").alias("held_title"),
             "submitted_latest",
             "is_withdrawn",
-            normalised(pl.col("title")).alias("key"),
+            title_key(pl.col("title")).alias("key"),
         )
         wanted = rows["paper_id"].drop_nulls().unique()
         by_id = held.filter(pl.col("paper_id").is_in(wanted.to_list())).drop("key").collect()
@@ -120,14 +116,14 @@ class View:
         if not self.has_withdrawn:
             named = named.filter(~pl.col("is_withdrawn").fill_null(False))
         excluded = held.filter(pl.col("paper_id").is_in(list(hidden)), pl.col("key") != "").select("key")
-        named = named.with_columns(normalised(pl.col("title")).alias("key")).filter(
+        named = named.with_columns(title_key(pl.col("title")).alias("key")).filter(
             ~pl.col("key").fill_null("").is_in(excluded.collect().to_series().to_list())
         )
         named = named.drop("is_withdrawn")
-        unnamed = rows.filter(pl.col("paper_id").is_null()).with_columns(normalised(pl.col("title")).alias("key"))
+        unnamed = rows.filter(pl.col("paper_id").is_null()).with_columns(title_key(pl.col("title")).alias("key"))
         visible = (
             self.papers(hidden)
-            .select(normalised(pl.col("title")).alias("key"), "submitted_latest")
+            .select(title_key(pl.col("title")).alias("key"), "submitted_latest")
             .filter(pl.col("key").is_in(unnamed["key"].to_list()), pl.col("key") != "")
             .group_by("key")
             .agg(pl.col("submitted_latest").min())

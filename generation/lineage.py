@@ -210,7 +210,12 @@ def _document(lake: Lake, passage: dict, versions: dict) -> Node:
         "characters": [passage["start_char"], passage["end_char"]],
         "section": passage["section"],
     }
-    return Node("document", passage["sha256"], f"{row.get('file')}, page {passage['page']}", detail)
+    return Node(
+        "document",
+        passage["sha256"],
+        ", ".join(filter(None, (row.get("file"), passage["page"] and f"page {passage['page']}"))),
+        detail,
+    )
 
 
 def _paper(lake: Lake, paper: dict, versions: dict, deep: bool) -> Node:

@@ -4,6 +4,7 @@ import click
 
 from assets.commands.options import Command, json_flag, note, print_json
 from assets.home import lithouse_home
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 
 @click.command("paper", cls=Command)
@@ -11,7 +12,7 @@ from assets.home import lithouse_home
 @click.option("--text", "with_text", is_flag=True, help="Print its text as Markdown; read its file first if needed.")
 @click.option(
     "--parser",
-    default="docvortex",
+    default=DEFAULT_PARSER,
     show_default=True,
     help="Reads the file: docvortex, mineru-kit[:TIER], magic-pdf. Only with --text.",
 )

@@ -7,6 +7,7 @@ import click
 
 from assets.commands.options import Command, cutoff_option, json_flag, note, paper_ids, print_json, progress_bars
 from assets.home import lithouse_home
+from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 
 @click.command("survey", cls=Command)
@@ -21,7 +22,7 @@ from assets.home import lithouse_home
 @click.option("--withdrawn", is_flag=True, help="Withdrawn papers may be cited.")
 @click.option(
     "--parser",
-    default="docvortex",
+    default=DEFAULT_PARSER,
     show_default=True,
     help="Reads the papers' files: docvortex, mineru-kit[:TIER], magic-pdf.",
 )
@@ -82,7 +83,7 @@ def write(
     method: str,
     model: str,
     *,
-    parser: str = "docvortex",
+    parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
     force: bool,
     as_json: bool,

@@ -1,5 +1,6 @@
 """Documents of a pool: what is due once only, what the index follows, what a survey tells of its texts."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -114,6 +115,14 @@ def test_files_that_fail_alike_end(workshop, topic, reader) -> None:
         put(workshop, f"{A}v{number}.pdf", "empty_file ")
     make_documents(workshop, topic, reader)
     assert not documents_due(workshop, topic, reader)
+
+
+def test_files_that_fail_count_among_those_that_may_be_read(workshop, topic, reader) -> None:
+    for number in (1, 2, 3):
+        put(workshop, f"{A}v{number}.pdf", f"empty_file {number}")
+    made = make_documents(workshop, topic, replace(reader, most_files=2))
+    assert dict(made.reading.by_status) == {"empty_file": 2}
+    assert files_due(workshop, topic, reader) == 1
 
 
 def notes(workshop: Workshop, topic) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ from ingestion.documents.parsing.external import PROGRAMS, Program, found, match
 from ingestion.documents.parsing.limits import Limits
 from ingestion.errors import BadInput
 
+DEFAULT_PARSER = "docvortex"
+
 
 @dataclass(frozen=True)
 class Parser:
