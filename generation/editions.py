@@ -31,7 +31,7 @@ from generation.values import (
 )
 from ingestion.errors import NotFound
 
-_DECIDING = ("surveyforge", "drafting", "reranking", "facts", "naming", "patterns", "library")
+_DECIDING = ("surveyforge", "drafting", "reranking", "facts", "naming", "patterns", "library", "zones", "misprints")
 
 
 @dataclass(frozen=True)

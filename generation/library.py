@@ -15,12 +15,12 @@ from corpus.documents import DocumentInfo, rows_of_documents
 from corpus.visibility import View
 from generation.card_store import CardKey, load_cards
 from generation.cards import CardPassage, PaperCard
-from generation.extractive.misprints import unclear_words
-from generation.extractive.zones import zones_of
+from generation.misprints import unclear_words
 from generation.patterns import nearest_patterns
 from generation.topics import Topic
 from generation.values import Paper, Pattern
 from generation.writing import EvidencePassage
+from generation.zones import zones_of
 from indexes.lance_embedding import VECTOR
 from indexes.paper_index import PaperIndex
 from indexes.piece_index import PIECE, PieceIndex

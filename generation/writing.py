@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from generation.cards import CardPassage, PaperCard
-from generation.extractive.zones import Zone
 from generation.values import Paper, Pattern, Role, SectionDraft, StatedRow
+from generation.zones import Zone
 
 
 @dataclass(frozen=True)

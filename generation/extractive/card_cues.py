@@ -7,7 +7,7 @@ The weights order the sentences of one paper; they were set by reading the cards
 import re
 from dataclasses import dataclass
 
-from generation.extractive.zones import Zone
+from generation.zones import Zone
 
 
 def _words(text: str, before: str = r"\b", after: str = r"\b") -> re.Pattern[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from generation.cards import CARD_FIELDS, CardPassage
 from generation.extractive.cards import MOST, WRITER, extractive_card, version
-from generation.extractive.zones import zone_of
+from generation.zones import zone_of
 
 SECTIONS = [
     ("Abstract", None, [

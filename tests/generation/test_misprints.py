@@ -4,7 +4,7 @@ import pytest
 
 from generation.cards import CardPassage
 from generation.extractive.cards import extractive_card
-from generation.extractive.misprints import is_misprinted, is_unclear, joined_words, unclear_words
+from generation.misprints import is_misprinted, is_unclear, joined_words, unclear_words
 
 TEXT = (
     "Recurrent networks are trained on sequencealigned states. The highlevel view of the decoder is plain. "
