@@ -4,13 +4,13 @@ from datetime import date
 
 import dagster as dg
 
-from assets.metadata import columns, failing_clearly
+from assets.metadata import columns, failing_clearly, outlines_version
 from assets.partitions import month_key, months
 from assets.resources import House, SourceDesk
 from corpus.derivation import derive_papers
 from corpus.harvest import changed_months, commit_records, record_harvest
 from corpus.sidetables import store_edges, store_outlines
-from corpus.snapshots import take_snapshot
+from corpus.snapshots import papers_in_parts, take_snapshot
 from indexes.paper_index import PaperIndex
 from ingestion.sidedata import read_edges, read_outlines
 
@@ -42,12 +42,12 @@ def arxiv_records(
         m for m in changed_months(house.lake, desk.reading) if m < date.fromisoformat(months.get_first_partition_key())
     ]
     touched = commit_records(house.lake, desk.reading, [*_months_of(context), *unpartitioned], context.run_id)
+    counts = dict(desk.reading.keys.group_by("id_month").len().iter_rows())
+    keys = set(context.partition_keys)
     for month in touched:
-        if month_key(month) in context.partition_keys:
-            count = len(desk.reading.frame.filter(desk.reading.frame["id_month"] == month))
-            context.add_asset_metadata(
-                {"records": count, "source": desk.reading.report.source}, partition_key=month_key(month)
-            )
+        if (key := month_key(month)) in keys:
+            told = {"records": counts.get(month, 0), "source": desk.reading.report.source}
+            context.add_asset_metadata(told, partition_key=key)
 
 
 @dg.asset(group_name=_GROUP, kinds={"deltalake"}, metadata=columns("citations"))
@@ -80,11 +80,13 @@ def human_outlines(
     """Outlines of human-written surveys."""
     path = getattr(desk.source, "outlines", None)
     if path is None:
-        return dg.MaterializeResult(metadata={"version": house.lake.version("human_outlines") or 0})
+        version = house.lake.version("human_outlines") or 0
+        return dg.MaterializeResult(metadata={"version": version}, data_version=outlines_version(house.lake))
     side = read_outlines(path)
     change = store_outlines(house.lake, desk.source.name, side.rows)
     _add_side(desk, side, change.is_committed)
-    return dg.MaterializeResult(metadata={"added": change.added, "changed": change.changed, "removed": change.removed})
+    counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
+    return dg.MaterializeResult(metadata=counts, data_version=outlines_version(house.lake))
 
 
 def _add_side(desk: SourceDesk, side, is_committed: bool) -> None:
@@ -115,7 +117,8 @@ def papers(
         report.added += change.added
         report.changed += change.changed
         report.removed += change.removed
-        report.commits += change.is_committed
+        report.commits += change.commits
+        report.covers = change.covers
 
 
 @dg.asset(deps=[papers, citations, human_outlines], group_name=_GROUP)
@@ -142,9 +145,8 @@ def corpus_snapshot(
 def paper_index(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
     """Full text over all papers; vectors are made when a topic needs them."""
     snapshot = take_snapshot(house.lake)
-    rows = house.lake.scan("papers", snapshot.version).select(_INDEX_COLUMNS).collect()
     index = PaperIndex.open(house.path / "index", create=True)
-    change = index.update(rows, snapshot=snapshot.content_hash)
+    change = index.update(papers_in_parts(house.lake, _INDEX_COLUMNS, snapshot.version), snapshot=snapshot.content_hash)
     return dg.MaterializeResult(
         metadata={
             "added": change.added,

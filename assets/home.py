@@ -17,4 +17,10 @@ def dagster_environment(home: Path) -> dict[str, str]:
         "LITHOUSE_HOME": str(home),
         "LITHOUSE_DAGSTER_STORAGE": str(home / "dagster"),
         "DAGSTER_HOME": str(REPOSITORY / "dagster_home"),
+        "DAGSTER_EVENT_BATCH_SIZE": "1000",  # events of a step that go to `run_storage` together
     }
+
+
+def harvests_folder(home: Path) -> Path:
+    """Where the keys of sources' files are kept from one harvest to the next."""
+    return home / "raw" / "harvests"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.home import lithouse_home
-from assets.sources import open_source
+from assets.home import harvests_folder, lithouse_home
+from assets.sources import FORMS, open_source
 from corpus.harvest import Reading, Source, read_source
 from corpus.tables import Lake
 from generation.workshop import Workshop
@@ -49,10 +49,18 @@ class SourceDesk:
         source: an opened source, None where the run reads none.
         reading: what was already read of it.
         cutoff: inclusive UTC day as text, "" for none.
+        workspace: keeps the keys of the source's files; None keeps none.
     """
 
-    def __init__(self, source: Source | None = None, reading: Reading | None = None, cutoff: str = "") -> None:
+    def __init__(
+        self,
+        source: Source | None = None,
+        reading: Reading | None = None,
+        cutoff: str = "",
+        workspace: Path | None = None,
+    ) -> None:
         self.source = source
+        self._workspace = workspace
         self.cutoff = cutoff
         self._reading = reading
 
@@ -60,17 +68,19 @@ class SourceDesk:
     def reading(self) -> Reading | None:
         """The source's records, None where the run names no source."""
         if self._reading is None and self.source is not None:
-            self._reading = read_source(self.source, cutoff=parse_cutoff(self.cutoff) if self.cutoff else None)
+            cutoff = parse_cutoff(self.cutoff) if self.cutoff else None
+            self._reading = read_source(self.source, cutoff=cutoff, workspace=self._workspace)
         return self._reading
 
 
 @dg.resource(
     config_schema={
-        "source": dg.Field(str, default_value="", description="mirror:PATH or import:PATH; empty: no source is read."),
+        "source": dg.Field(str, default_value="", description=f"{FORMS}; empty: no source is read."),
         "cutoff": dg.Field(str, default_value="", description="Inclusive UTC day, e.g. 2024-03-31; empty: everything."),
     }
 )
 def source_desk(context: dg.InitResourceContext) -> SourceDesk:
     """The source named in the run's configuration."""
     config = context.resource_config
-    return SourceDesk(open_source(config["source"]) if config["source"] else None, None, config["cutoff"])
+    source = open_source(config["source"]) if config["source"] else None
+    return SourceDesk(source, None, config["cutoff"], harvests_folder(lithouse_home()))

@@ -6,22 +6,23 @@ from pathlib import Path
 def refresh_result(outcome, source) -> dict:
     """`refresh`: months, counts, refusals, commits, status."""
     report = outcome.report
-    added, changed = set(report.added), set(report.changed)
     held = getattr(source, "papers_with_files", dict)()
-    orphans = [name for paper, names in held.items() if paper not in report.all_ids for name in names]
+    known = set(report.all_ids.filter(report.all_ids.is_in(list(held)))) if held else set()
+    orphans = [name for paper, names in held.items() if paper not in known for name in names]
     return {
         "source": report.source,
         "cutoff": report.cutoff and report.cutoff.isoformat(),
         "months": [f"{m:%Y-%m}" for m in report.months],
         "months_changed": [f"{m:%Y-%m}" for m in report.changed_months],
-        "rows_added": len(added),
-        "rows_changed": len(changed),
-        "rows_unchanged": len(report.seen - added - changed),
+        "rows_added": len(report.added),
+        "rows_changed": len(report.changed),
+        "rows_unchanged": report.unchanged_count,
         "rows_removed": len(report.removed),
         "rejected": [
             {"id": r.raw_id, "reason": r.reason, "file": r.source_file, "line": r.source_line} for r in report.refusals
         ],
         "files_without_record": sorted(orphans),
+        "skipped_files": [{"file": name, "reason": why} for name, why in getattr(source, "skipped_files", ())],
         "commits": report.commits,
         "status": report.status,
         "failures": [{"item": f.item, "reason": f.reason} for f in report.failures],

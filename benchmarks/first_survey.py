@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from assets import runs
+from assets import refreshing, runs
 from assets.instance import open_instance
 from generation.topics import define_topic
 from ingestion.dates import parse_cutoff
@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lithouse-benchmark-") as folder:
         home = Path(folder)
         started = time.monotonic()
-        outcome = runs.refresh(home, open_mirror(given.mirror), given.cutoff)
+        outcome = refreshing.refresh(home, open_mirror(given.mirror), given.cutoff)
         refreshed = time.monotonic()
         written = runs.survey(home, topic, "surveyforge", "extractive")
         done = time.monotonic()

@@ -12,45 +12,93 @@ from datetime import date, datetime
 import polars as pl
 
 from corpus.contracts.papers import PAPERS
-from corpus.hashing import row_hashes, text_hash
+from corpus.hashing import row_hashes, sources_hash, text_hash
+from corpus.months import groups
+from corpus.processes import in_processes
 from corpus.tables import Lake, recomputed
 from ingestion.cleanup import clean_abstract, clean_authors, clean_categories, clean_title, is_withdrawn
 from ingestion.dates import first_version_date, parse_version_date, submission
 
-DERIVATION = "2"
-"""Raise it when the rules below change: every paper is then derived again."""
+DERIVATION = sources_hash(
+    ("corpus/derivation.py", "ingestion/cleanup.py", "ingestion/cleaning.py", "ingestion/authors.py",
+     "ingestion/tex.py", "ingestion/dates.py")
+)  # fmt: skip
+"""The rules below: when they change every paper is derived again."""
 
 _PRECEDENCE = ("arxiv", "oai", "snapshot", "mirror", "import")
+_AT_ONCE = 5_000  # records held as Python objects at a time
+_WORTH_PROCESSES = 20_000  # records: 5 s of one core, where starting processes costs 1 s
 _ANNOUNCED = ("announced", "s2-publication")
+_TOLD = {"paper_id": pl.String, "content_hash": pl.String, "before": pl.String}
 _NOT_CONTENT = ("paper_id", "id_month", "field_sources", "records_hash", "content_hash")
 
 
 @dataclass(frozen=True)
 class DerivedChange:
-    """What bringing `papers` up to date did."""
+    """What bringing `papers` up to date did.
+
+    Attributes:
+        covers: as in `HarvestReport`; None where only some months were looked at.
+    """
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     months: tuple[date, ...]
     version: int | None
-    is_committed: bool
+    commits: int
+    covers: tuple[int | None, int | None, str] | None
+
+    @property
+    def is_committed(self) -> bool:
+        return self.commits > 0
 
 
-@recomputed
 def derive_papers(lake: Lake, months: Collection[date] | None = None) -> DerivedChange:
-    """Bring `papers` up to date with `arxiv_records` in one commit.
+    """Bring `papers` up to date with `arxiv_records`, in as few commits as memory allows.
 
     Args:
         lake: the lake.
         months: id months to look at, None for all.
     """
+    records_version = lake.version("arxiv_records")
+    done = [_derive_months(lake, group) for group in groups(_sizes(lake, months))]
+    papers_version = lake.version("papers")
+    is_all = months is None and lake.version("arxiv_records") == records_version
+    told = pl.concat([pl.DataFrame(schema=_TOLD), *(d.told for d in done)])
+    is_new = pl.col("before").is_null()
+    return DerivedChange(
+        added=tuple(told.filter(is_new)["paper_id"]),
+        changed=tuple(told.filter(~is_new & (pl.col("before") != pl.col("content_hash")))["paper_id"]),
+        removed=tuple(p for d in done for p in d.removed),
+        months=tuple(sorted({m for d in done for m in d.months})),
+        version=papers_version,
+        commits=sum(d.is_committed for d in done),
+        covers=(records_version, papers_version, DERIVATION) if is_all else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Derived:
+    """One commit: derived papers (paper_id, content_hash, before: the hash held, null if none), and what went."""
+
+    told: pl.DataFrame
+    removed: list[str]
+    months: list[date]
+
+    @property
+    def is_committed(self) -> bool:
+        return bool(self.months)
+
+
+@recomputed
+def _derive_months(lake: Lake, months: list[date]) -> _Derived:
     version = lake.version("papers")
     records, papers = _records_and_papers(lake, months, version)
     stale, gone, held = _differences(records, papers)
     touched = _months(stale, gone, held)
     if not touched:
-        return DerivedChange((), (), (), (), version, is_committed=False)
+        return _Derived(pl.DataFrame(schema=_TOLD), [], [])
     # Only stale papers are derived; the other rows of a touched month are kept as they are.
     kept = (
         papers.filter(pl.col("id_month").is_in(touched))
@@ -61,21 +109,36 @@ def derive_papers(lake: Lake, months: Collection[date] | None = None) -> Derived
     source_rows = records.join(stale.lazy().select("paper_id"), on="paper_id", how="semi").collect()
     fresh = _derive(source_rows, dict(zip(stale["paper_id"], stale["records_hash"], strict=True)))
     rows = pl.concat([kept, fresh]).sort("id_month", "paper_id")
-    commit = lake.replace("papers", rows, {"id_month": touched}, on_top_of=version or 0)
+    lake.replace("papers", rows, {"id_month": touched}, on_top_of=version or 0)
     before = held.select("paper_id", pl.col("content_hash").alias("before"))
     told = fresh.select("paper_id", "content_hash").join(before, on="paper_id", how="left")
-    return DerivedChange(
-        added=tuple(told.filter(pl.col("before").is_null())["paper_id"]),
-        changed=tuple(told.filter(pl.col("before") != pl.col("content_hash"))["paper_id"]),
-        removed=tuple(gone["paper_id"]),
-        months=tuple(touched),
-        version=commit.version,
-        is_committed=True,
-    )
+    return _Derived(told, gone["paper_id"].to_list(), touched)
+
+
+def _sizes(lake: Lake, months: Collection[date] | None) -> dict[date, int]:
+    """Stale month → rows that it has or is to have. A paper that changes its month has both in one group."""
+    records, papers = _records_and_papers(lake, months, lake.version("papers"))
+    stale, gone, held = _differences(records, papers)
+    touched = _months(stale, gone, held)
+    rows = pl.concat([records.select("paper_id", "id_month"), papers.select("paper_id", "id_month")])
+    rows = rows.filter(pl.col("id_month").is_in(touched)).unique()
+    return {**dict.fromkeys(touched, 0), **dict(rows.group_by("id_month").agg(pl.len()).collect().iter_rows())}
+
+
+def covered_now(lake: Lake) -> tuple[int | None, int | None, str]:
+    """Versions and rules of now, for a report to vouch for once nothing is stale between them."""
+    return lake.version("arxiv_records"), lake.version("papers"), DERIVATION
 
 
 def stale_months(lake: Lake) -> list[date]:
-    """Id months in which `papers` is behind `arxiv_records`, as after a run that died between the two."""
+    """Id months in which `papers` is behind `arxiv_records`, as after a run that died between the two.
+
+    Nothing is compared where the newest harvest's row vouches for the versions and rules of now.
+    """
+    newest = lake.scan("harvests").filter(pl.col("status") != "open").sort("finished_at").tail(1).collect().to_dicts()
+    now = dict(zip(("records_version", "papers_version", "derivation"), covered_now(lake), strict=True))
+    if any(row.items() >= now.items() for row in newest):
+        return []
     return _months(*_differences(*_records_and_papers(lake, None, None)))
 
 
@@ -118,20 +181,38 @@ def _records_hashes(records: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _derive(rows: pl.DataFrame, records_hashes: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `papers` from rows of `arxiv_records`; many of them on all cores."""
+    hashes = pl.DataFrame({"paper_id": list(records_hashes), "records_hash": list(records_hashes.values())})
+    parts = [part.join(hashes, on="paper_id", how="left") for part in _whole_papers(rows.sort("paper_id"), _AT_ONCE)]
+    is_much = rows.height >= _WORTH_PROCESSES
+    frames = in_processes(derived_part, parts) if is_much else map(derived_part, parts)
+    return pl.concat([pl.DataFrame(schema=PAPERS.polars_schema), *frames])
+
+
+def _whole_papers(rows: pl.DataFrame, size: int) -> Iterator[pl.DataFrame]:
+    """Slices of rows in order of paper_id of about this size, none of which ends within a paper."""
+    begins = rows["paper_id"].rle_id()
+    start = 0
+    while start < rows.height:
+        last = begins[min(start + size, rows.height) - 1]
+        stop = start + int((begins[start:] <= last).sum())
+        yield rows[start:stop]
+        start = stop
+
+
+def derived_part(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `papers` from rows of `arxiv_records`, with `records_hash`, in order of `paper_id`."""
     schema = PAPERS.polars_schema
-    derived = [derive_paper(group) for group in _groups(rows)]
-    frame = pl.DataFrame(
-        [{**paper, "records_hash": records_hashes[paper["paper_id"]], "content_hash": ""} for paper in derived],
-        schema=schema,
-    )
     content = [c for c in schema if c not in _NOT_CONTENT]
+    papers = [{**derive_paper(g), "records_hash": g[0]["records_hash"], "content_hash": ""} for g in _groups(rows)]
+    frame = pl.DataFrame(papers, schema=schema)
     return frame.with_columns(row_hashes(frame, content).alias("content_hash"))
 
 
 def _groups(rows: pl.DataFrame) -> Iterator[list[dict]]:
-    """Records of one paper at a time."""
+    """Records of one paper at a time, of rows in order of paper_id."""
     group: list[dict] = []
-    for row in rows.sort("paper_id").iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         if group and group[0]["paper_id"] != row["paper_id"]:
             yield group
             group = []
@@ -155,7 +236,8 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
     """
     versions = _versions(records)
     latest = max((v["number"] for v in versions), default=None)
-    records = sorted(records, key=lambda r: (_is_superseded(r, latest), *_rank(r)))
+    if len(records) > 1:
+        records = sorted(records, key=lambda r: (_is_superseded(r, latest), *_rank(r)))
     first = records[0]
     origins: dict[str, str] = {}
 
@@ -168,7 +250,7 @@ def derive_paper(records: Sequence[Mapping]) -> dict:
         return None, None
 
     title, _ = known("title", clean_title)
-    by_origin = sorted(records, key=lambda r: r["abstract_origin"] != "source")
+    by_origin = sorted(records, key=lambda r: r["abstract_origin"] != "source") if len(records) > 1 else records
     abstract, abstract_record = known("abstract", clean_abstract, by_origin)
     authors, _ = known("authors", lambda raw: (a := clean_authors(raw)) and (a.persons or a.groups) and a)
     categories, _ = known("categories", clean_categories)

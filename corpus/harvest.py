@@ -1,7 +1,7 @@
 """Harvests: what a source says, brought into `arxiv_records`, month by month.
 
-Belongs here: the unit of truth (a month of one source) and the harvest's own row. Not here: what a single record
-says (`corpus.keyed`), papers (`corpus.derivation`), edges and outlines (`corpus.sidetables`).
+Belongs here: the unit of truth, a month of one source. Not here: reading a source (`corpus.source_reading`), the
+harvest's own row (`corpus.harvest_rows`), papers (`corpus.derivation`), edges and outlines (`corpus.sidetables`).
 
 Within one source a month is the unit of truth: what the source no longer says disappears from that source's
 month. A month is never replaced by a fetch that saw less of it: months after the cutoff's, and every month of a
@@ -10,117 +10,38 @@ away, a month once given to a work from outside arXiv stays, and versions never 
 another said.
 """
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from typing import Protocol
-from uuid import uuid4
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
 
 import polars as pl
 
-from corpus.contracts.sources import ARXIV_RECORDS, HARVESTS, REJECTED_RECORDS
-from corpus.keeping import in_keeping
-from corpus.keyed import hashed, keyed_records, no_keyed_records, one_per_paper, readable_ids, within
+from corpus.harvest_report import HarvestReport, Source
+from corpus.harvest_rows import open_harvest, record_harvest, record_refusals
+from corpus.keeping import in_keeping, with_given_versions
+from corpus.keyed import NEWEST, is_arxiv, readable_ids, refusal
+from corpus.months import groups
+from corpus.source_reading import Reading, read_source
 from corpus.tables import Lake, recomputed
-from ingestion.records import Failure, RawBatch, Refusal, SourceFile
+
+__all__ = [
+    "HarvestReport",
+    "Reading",
+    "Source",
+    "changed_months",
+    "commit_records",
+    "read_source",
+    "record_harvest",
+    "record_refusals",
+]
 
 _MONTH_KEYS = ("paper_id", "id_month", "content_hash")
 
 
-class Source(Protocol):
-    """Anything that can be harvested as a whole: a mirror, a snapshot, a file to import."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def abstract_origin(self) -> str: ...
-    def files(self) -> list[SourceFile]: ...
-    def records(self) -> Iterable[RawBatch]: ...
-
-
-@dataclass
-class HarvestReport:
-    """What one harvest did; becomes its row in `harvests` once papers and edges are up to date too.
-
-    Attributes:
-        seen: papers kept, within the cutoff.
-        all_ids: papers the source has, whatever their date.
-        read_files: files whose records were read; the others are described in `files` only.
-        side_count: rows of side data (edges, outlines) read and kept.
-    """
-
-    harvest_id: str
-    source: str
-    cutoff: date | None
-    started_at: datetime
-    files: list[SourceFile]
-    months: list[date] = field(default_factory=list)
-    changed_months: list[date] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    all_ids: set[str] = field(default_factory=set)
-    watermark: date | None = None
-    refusals: list[Refusal] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    commits: int = 0
-    read_files: set[str] = field(default_factory=set)
-    side_count: int = 0
-
-    @property
-    def status(self) -> str:
-        """`partial` if something the source says it has could not be read; refused records leave it complete."""
-        return "partial" if self.failures else "complete"
-
-
-@dataclass
-class Reading:
-    """A source read once: its keyed records, and the report that the harvest fills."""
-
-    frame: pl.DataFrame
-    report: HarvestReport
-
-
-def read_source(source: Source, *, cutoff: date | None, now: datetime | None = None) -> Reading:
-    """Read everything a source says, once. Nothing is written.
-
-    Args:
-        source: what to read.
-        cutoff: inclusive UTC day. Id months up to its month are kept whole; of later months only records whose
-            first version is within it. None keeps everything.
-        now: time of the harvest, for tests.
-    """
-    started = now or datetime.now(UTC)
-    report = HarvestReport(uuid4().hex, source.name, cutoff, started, source.files())
-    frames = [no_keyed_records()]
-    for batch in source.records():
-        frame, refused = keyed_records(batch.frame)
-        report.failures += batch.failures
-        report.refusals += [*batch.refusals, *refused]
-        report.read_files.update(batch.frame["source_file"], (r.source_file for r in batch.refusals))
-        frames.append(frame)
-    fresh, doubled = one_per_paper(pl.concat(frames))
-    report.refusals += doubled
-    report.all_ids = set(fresh["paper_id"])
-    if not (report.all_ids or report.failures):
-        report.failures.append(Failure(source.name, "gives not one readable record. See rejected_records."))
-    fresh = within(fresh, cutoff)
-    fresh = fresh.with_columns(
-        pl.lit(source.name).alias("source"),
-        pl.lit(source.abstract_origin).alias("abstract_origin"),
-        pl.lit(report.harvest_id).alias("harvest_id"),
-        pl.lit(started).cast(pl.Datetime("us", "UTC")).alias("harvested_at"),
-    )
-    fresh = hashed(fresh)
-    report.seen = set(fresh["paper_id"])
-    report.months = sorted(fresh["id_month"].unique())
-    report.watermark = report.months[-1] if report.months else None
-    return Reading(fresh.select(list(ARXIV_RECORDS.polars_schema)), report)
-
-
 @dataclass(frozen=True)
 class _Difference:
+    """Keys of what the source newly says, and (paper_id, id_month, content_hash) of what it says no longer."""
+
     news: pl.DataFrame
     gone: pl.DataFrame
 
@@ -134,36 +55,58 @@ def changed_months(lake: Lake, reading: Reading) -> list[date]:
     return _difference(lake, reading, None, lake.version("arxiv_records")).months
 
 
-@recomputed
 def commit_records(
     lake: Lake, reading: Reading, months: Collection[date] | None = None, run_id: str = ""
 ) -> list[date]:
-    """Write the changed months to `arxiv_records` in one commit; give them back.
+    """Write the changed months to `arxiv_records`, in as few commits as memory allows; give them back.
+
+    Each commit holds whole months, so a run that dies leaves every month as it was or as it is to be.
 
     Args:
         months: id months to touch, None for all.
-        run_id: the run, noted in the commit.
+        run_id: the run, noted in the commits.
     """
+    difference = _difference(lake, reading, months, lake.version("arxiv_records"))
+    if not difference.months:
+        return []
+    open_harvest(lake, reading.report, run_id)
+    sizes = _sizes(lake, reading.report.source, difference)
+    touched = sorted({m for group in groups(sizes) for m in _commit_months(lake, reading, group, run_id)})
+    reading.report.changed_months = sorted({*reading.report.changed_months, *touched})
+    return touched
+
+
+@recomputed
+def _commit_months(lake: Lake, reading: Reading, months: list[date], run_id: str) -> list[date]:
     report = reading.report
     version = lake.version("arxiv_records")
     difference = _difference(lake, reading, months, version)
     touched = difference.months
-    if touched:
-        _open(lake, report, run_id)
-        settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
-        kept = (
-            lake.scan("arxiv_records", version)
-            .filter(pl.col("source") == report.source, pl.col("id_month").is_in(touched))
-            .filter(~pl.col("paper_id").is_in(settled))
-            .collect()
-        )
-        rows = pl.concat([kept, difference.news]).sort("id_month", "paper_id")
-        part = {"source": report.source, "id_month": touched}
-        note = {"lithouse.harvest": report.harvest_id, "lithouse.run": run_id}
-        lake.replace("arxiv_records", rows, part, note=note, on_top_of=version or 0)
-        report.commits += 1
-    report.changed_months = sorted({*report.changed_months, *touched})
+    if not touched:
+        return []
+    settled = [*difference.gone["paper_id"], *difference.news["paper_id"]]
+    kept = (
+        lake.scan("arxiv_records", version)
+        .filter(pl.col("source") == report.source, pl.col("id_month").is_in(touched))
+        .filter(~pl.col("paper_id").is_in(settled))
+        .collect()
+    )
+    news = with_given_versions(reading.records(difference.news), difference.news)
+    rows = pl.concat([kept, news]).sort("id_month", "paper_id")
+    part = {"source": report.source, "id_month": touched}
+    note = {"lithouse.harvest": report.harvest_id, "lithouse.run": run_id}
+    lake.replace("arxiv_records", rows, part, note=note, on_top_of=version or 0)
+    report.commits += 1
     return touched
+
+
+def _sizes(lake: Lake, source: str, difference: _Difference) -> dict[date, int]:
+    """Month → rows to write in it."""
+    held = lake.scan("arxiv_records").filter(pl.col("source") == source)
+    held = held.filter(pl.col("id_month").is_in(difference.months)).select("paper_id", "id_month").collect()
+    both = pl.concat([held, difference.news.select("paper_id", "id_month")]).unique()
+    counted = both.group_by("id_month").len()
+    return {**dict.fromkeys(difference.months, 0), **dict(counted.iter_rows())}
 
 
 def _difference(lake: Lake, reading: Reading, months: Collection[date] | None, version: int | None) -> _Difference:
@@ -171,99 +114,29 @@ def _difference(lake: Lake, reading: Reading, months: Collection[date] | None, v
     report = reading.report
     records = lake.scan("arxiv_records", version)
     of_source = records.filter(pl.col("source") == report.source)
-    fresh, older = in_keeping(reading.frame, records, of_source)
-    told = set(report.refusals)
-    report.refusals += [r for r in older if r not in told]
+    keys = reading.keys
     if months is not None:
         of_source = of_source.filter(pl.col("id_month").is_in(list(months)))
+        keys = keys.filter(pl.col("id_month").is_in(list(months)) | ~is_arxiv())  # works from elsewhere may move
+    fresh, older = in_keeping(reading, keys, records, of_source)
+    _refuse(reading, older)
+    if months is not None:
         fresh = fresh.filter(pl.col("id_month").is_in(list(months)))
     held = of_source.select(*_MONTH_KEYS).collect()
     last_whole = report.cutoff.replace(day=1) if report.cutoff else date.max
     is_whole = pl.lit(report.status == "complete") & (pl.col("id_month") <= last_whole)
-    still_said = [*reading.frame["paper_id"], *readable_ids(report.refusals)]
+    refused = pl.Series("paper_id", sorted(readable_ids(report.refusals)), dtype=pl.String)
+    still_said = pl.concat([reading.keys["paper_id"], refused]).to_frame()
     return _Difference(
         news=fresh.join(held, on=list(_MONTH_KEYS), how="anti"),
-        gone=held.filter(is_whole).filter(~pl.col("paper_id").is_in(still_said)),
+        gone=held.filter(is_whole).join(still_said, on="paper_id", how="anti"),
     )
 
 
-def _open(lake: Lake, report: HarvestReport, run_id: str) -> None:
-    """Write the harvest's row as `open` before its records: these then have a harvest even if the run dies."""
-    _write_row(lake, report, "open", run_id or None)
-
-
-def record_harvest(lake: Lake, report: HarvestReport, run_id: str | None = None) -> None:
-    """Write the refusals of the source and the harvest's row; the row comes last and says that all is in place."""
-    record_refusals(lake, report)
-    _write_row(lake, report, report.status, run_id)
-
-
-def _write_row(lake: Lake, report: HarvestReport, status: str, run_id: str | None) -> None:
-    added, changed = set(report.added), set(report.changed)
-    row = {
-        "harvest_id": report.harvest_id,
-        "source": report.source,
-        "cutoff": report.cutoff,
-        "started_at": report.started_at,
-        "finished_at": datetime.now(UTC),
-        "months": report.months,
-        "watermark": report.watermark,
-        "have_count": len(report.seen) + report.side_count,
-        "expected_count": None,
-        "added_count": len(added),
-        "changed_count": len(changed),
-        "unchanged_count": len(report.seen - added - changed),
-        "removed_count": len(report.removed),
-        "rejected_count": len(report.refusals),
-        "commit_count": report.commits,
-        "status": status,
-        "failures": [{"item": f.item, "reason": f.reason} for f in report.failures],
-        "files": [{"path": f.path, "sha256": f.sha256, "size_bytes": f.size_bytes} for f in report.files],
-        "run_id": run_id,
-    }
-    frame = pl.DataFrame([row], schema=HARVESTS.polars_schema)
-    lake.replace("harvests", frame, {"harvest_id": report.harvest_id})
-
-
-def record_refusals(lake: Lake, report: HarvestReport) -> None:
-    """Make `rejected_records` hold what this source's files hold that was refused.
-
-    Refusals of files that were not read now, since they are as they were, stay; so do those of damaged files.
-    """
-    schema = REJECTED_RECORDS.polars_schema
-    rows = [
-        {
-            "source": report.source,
-            "source_file": r.source_file,
-            "source_line": r.source_line,
-            "raw_id": r.raw_id,
-            "reason": r.reason,
-            "raw": r.raw,
-            "rejected_at": report.started_at,
-        }
-        for r in report.refusals
+def _refuse(reading: Reading, older: pl.DataFrame) -> None:
+    told = set(reading.report.refusals)
+    reasons = [
+        refusal(row, f"version {row[NEWEST]} is older than version {row['_held']}, which this source gave before")
+        for row in reading.told(older)
     ]
-    keys = ["source_file", "source_line"]
-    held = lake.read("rejected_records", source=report.source)
-    same = [c for c in schema if c != "rejected_at"]
-    fresh = (
-        pl.DataFrame(rows, schema=schema)
-        .unique(keys, keep="first", maintain_order=True)
-        .join(held.rename({"rejected_at": "_before"}), on=same, how="left", nulls_equal=True)
-        .with_columns(pl.coalesce("_before", "rejected_at").alias("rejected_at"))
-        .drop("_before")
-    )
-    staying = [*_unchanged_files(lake, report) - report.read_files, *(f.item for f in report.failures)]
-    stayed = held.filter(pl.col("source_file").is_in(staying)).join(fresh, on=keys, how="anti")
-    frame = pl.concat([fresh, stayed.select(fresh.columns)]).sort(keys)
-    if frame.equals(held.select(frame.columns).sort(keys)):
-        return
-    lake.replace("rejected_records", frame, {"source": report.source})
-    report.commits += 1
-
-
-def _unchanged_files(lake: Lake, report: HarvestReport) -> set[str]:
-    """Files that are byte for byte what they were at the source's last harvest."""
-    last = lake.scan("harvests").filter(pl.col("source") == report.source).sort("finished_at").tail(1).collect()
-    before = {(f["path"], f["sha256"]) for files in last["files"] for f in files}
-    return {f.path for f in report.files if (f.path, f.sha256) in before}
+    reading.report.refusals += [r for r in reasons if r not in told]

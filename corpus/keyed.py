@@ -11,7 +11,9 @@ import polars as pl
 from corpus.hashing import row_hashes
 from ingestion.dates import first_version_date, parse_version_date
 from ingestion.identity import UnreadableId, id_month, parse_paper_id
-from ingestion.records import RAW_SCHEMA, Refusal
+from ingestion.records import Refusal
+
+NEWEST, FIRST_DAY = "newest_version", "first_day"
 
 _SAID = (
     "version", "title", "abstract", "authors", "categories", "comments", "journal_ref", "doi", "license",
@@ -42,11 +44,6 @@ def keyed_records(raw: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
     return keyed.filter(pl.col("id_month").is_not_null()), refusals
 
 
-def no_keyed_records() -> pl.DataFrame:
-    """An empty frame of keyed records."""
-    return keyed_records(pl.DataFrame(schema=RAW_SCHEMA))[0]
-
-
 def refusal(row: dict, reason: str) -> Refusal:
     """The refusal of a record that was read."""
     text = f"{row['source_id']} | {row['title']}"[:2000]
@@ -75,32 +72,41 @@ def newest_version() -> pl.Expr:
     return pl.max_horizontal("version", pl.col("versions").list.eval(written.cast(pl.Int32)).list.max())
 
 
-def within(frame: pl.DataFrame, cutoff: date | None) -> pl.DataFrame:
+def first_days(records: pl.DataFrame) -> pl.Series:
+    """UTC day of each record's first version, null unless it is known."""
+    days = [first_version_date(versions) for versions in records["versions"].to_list()]
+    return pl.Series(FIRST_DAY, days, dtype=pl.Date)
+
+
+def named_day(records: pl.DataFrame) -> date | None:
+    """Newest day that any of the records names: the source knows of nothing later. Needs `first_day`."""
+    updated = records["update_date"].str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    return max((d for d in (updated.max(), records[FIRST_DAY].max()) if d), default=None)
+
+
+def within(keys: pl.DataFrame, cutoff: date | None) -> pl.DataFrame:
     """Id months up to the cutoff's month whole; of later months the records whose first version is within it."""
     if cutoff is None:
-        return frame
+        return keys
     early = pl.col("id_month") <= cutoff.replace(day=1)
-    later = frame.filter(~early)
-    first = [first_version_date(versions) for versions in later["versions"].to_list()]
-    kept = later.filter(pl.Series([day is not None and day <= cutoff for day in first], dtype=pl.Boolean))
-    return pl.concat([frame.filter(early), kept])
+    return keys.filter(early | (pl.col(FIRST_DAY) <= cutoff).fill_null(False))
 
 
-def one_per_paper(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[Refusal]]:
-    """Of several records of one paper the one with the newest version stands, else the last; the others are told."""
-    order = frame.with_columns(newest_version().fill_null(0).alias("_newest"), pl.int_range(pl.len()).alias("_order"))
-    order = order.sort("paper_id", "_newest", "_order")
+def one_per_paper(keys: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Of several records of one paper the one with the newest version stands, else the last.
+
+    Returns:
+        The keys that stand, and the others with `_file` and `_line` of the one that stands for them.
+    """
+    order = keys.with_columns(pl.int_range(pl.len()).alias("_order"))
+    order = order.sort("paper_id", pl.col(NEWEST).fill_null(0), "_order")
     best = order.unique("paper_id", keep="last", maintain_order=True)
     doubled = order.join(best.select("_order"), on="_order", how="anti", maintain_order="left").join(
         best.select("paper_id", pl.col("source_line").alias("_line"), pl.col("source_file").alias("_file")),
         on="paper_id",
         maintain_order="left",
     )
-    refusals = [
-        refusal(row, f"paper {row['paper_id']} is given again, newer or later, in {row['_file']}, line {row['_line']}")
-        for row in doubled.iter_rows(named=True)
-    ]
-    return best.drop("_newest", "_order"), refusals
+    return best.drop("_order"), doubled.drop("_order")
 
 
 def _key(row: dict) -> tuple[str | None, int | None, date | None, str]:

@@ -41,6 +41,7 @@ _IN_COMMENTS = re.compile(
     r"|\s+(?:by|due|because|since|as|for|pending|until|temporarily|owing|after|on|in\s+favou?r)\b)",
     re.I,
 )
+_WITHDRAWAL_WORDS = ("withdr", "retract", "removed by arxiv")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 _MAX_EVIDENCE = 400
 
@@ -76,7 +77,7 @@ def is_withdrawn(comments: str | None, abstract: str | None) -> str | None:
     """
     for text, pattern in ((comments, _IN_COMMENTS), (abstract, _IN_ABSTRACT)):
         # Most records mention nothing of the kind; cleaning them first would be the dear part.
-        if text is None or not re.search("withdr|retract|removed by arxiv", text, re.I):
+        if text is None or not any(word in lowered for lowered in (text.lower(),) for word in _WITHDRAWAL_WORDS):
             continue
         clean = clean_paragraphs(text) or ""
         if match := pattern.search(clean):

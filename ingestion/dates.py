@@ -14,6 +14,12 @@ from typing import Any, Literal
 
 from ingestion.errors import BadInput
 
+_AS_ARXIV_WRITES = re.compile(
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII
+)
+_MONTHS = dict(
+    zip(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], range(1, 13), strict=True)
+)
 _CUTOFF_FORMS = "Write a day (2025-05-31), a month (2025-05), a year (2025) or arXiv's YYMM (2505)."
 
 
@@ -59,6 +65,12 @@ def parse_version_date(text: str | None) -> datetime | None:
     """
     if not isinstance(text, str) or not (tidy := text.strip()):
         return None
+    if (match := _AS_ARXIV_WRITES.fullmatch(tidy)) and (month := _MONTHS.get(match[2])):
+        day, _, year, hour, minute, second = match.groups()
+        try:  # ten times faster than the parser for every form of RFC 2822, which a snapshot calls millions of times
+            return datetime(int(year), month, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+        except ValueError:
+            return None
     try:
         read = datetime.fromisoformat(tidy) if tidy[:4].isdigit() else parsedate_to_datetime(tidy)
         return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)

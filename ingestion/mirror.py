@@ -55,10 +55,14 @@ class Mirror:
             found.setdefault(key, []).append(f"pdf/{path.name}")
         return found
 
-    def records(self) -> Iterator[RawBatch]:
-        """All metadata records in file order."""
-        for path in self.metadata:
-            yield from read_records(path, path.relative_to(self.folder).as_posix())
+    @property
+    def record_files(self) -> tuple[str, ...]:
+        """Names of the metadata files, in reading order."""
+        return tuple(path.relative_to(self.folder).as_posix() for path in self.metadata)
+
+    def read(self, name: str) -> Iterator[RawBatch]:
+        """The records of one of `record_files`, in file order."""
+        return read_records(self.folder / name, name)
 
 
 def open_mirror(folder: Path) -> Mirror:

@@ -19,7 +19,7 @@ def command(as_json: bool) -> None:
 
     The papers' texts are summaries written by this project, and are marked so.
     """
-    from assets import runs
+    from assets import refreshing
     from assets.commands import refresh_command, survey_command
     from assets.results import refresh_result
     from generation.topics import define_topic
@@ -29,7 +29,7 @@ def command(as_json: bool) -> None:
     home, source = lithouse_home(), open_mirror(SAMPLE)
     note(f'lithouse refresh --source "mirror:{SAMPLE}" --cutoff {CUTOFF}')
     with progress_bars() as told:
-        outcome = runs.refresh(home, source, parse_cutoff(CUTOFF), told)
+        outcome = refreshing.refresh(home, source, parse_cutoff(CUTOFF), told)
     if not as_json:
         refresh_command.show(refresh_result(outcome, source))
     note(f'lithouse survey "{TOPIC}"')

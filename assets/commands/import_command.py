@@ -53,13 +53,13 @@ def _side(kind: str, path: Path) -> dict:
 
 
 def _papers(path: Path) -> dict:
-    from assets import runs
+    from assets import refreshing
     from assets.results import refresh_result
     from corpus.importing import ImportedPapers
 
     source = ImportedPapers(path)
     with progress_bars() as told:
-        outcome = runs.refresh(lithouse_home(), source, None, told)
+        outcome = refreshing.refresh(lithouse_home(), source, None, told)
     result = refresh_result(outcome, source)
     return {
         "source": result["source"],

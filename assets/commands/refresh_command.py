@@ -9,7 +9,7 @@ from assets.home import lithouse_home
 
 
 @click.command("refresh", cls=Command)
-@click.option("--source", required=True, help="mirror:PATH")
+@click.option("--source", required=True, help="mirror:PATH or snapshot:PATH")
 @cutoff_option
 @json_flag
 def command(source: str, cutoff, as_json: bool) -> None:
@@ -19,13 +19,13 @@ def command(source: str, cutoff, as_json: bool) -> None:
     """
     if cutoff is None:
         raise click.UsageError("Missing option '--cutoff'.")
-    from assets import runs
+    from assets import refreshing
     from assets.results import refresh_result
     from assets.sources import open_source
 
     opened = open_source(source)
     with progress_bars() as told:
-        outcome = runs.refresh(lithouse_home(), opened, cutoff, told)
+        outcome = refreshing.refresh(lithouse_home(), opened, cutoff, told)
     result = refresh_result(outcome, opened)
     if as_json:
         print_json(result)
@@ -47,5 +47,7 @@ def show(result: dict) -> None:
         click.echo(f"  rejected {refused['id'] or 'a record without id'}: {refused['reason']}")
     if len(result["rejected"]) > 20:
         click.echo(f"  … {len(result['rejected']) - 20} more, in the table rejected_records")
+    for skipped in result["skipped_files"]:
+        click.echo(f"  skipped {skipped['file']}: {skipped['reason']}")
     for path in result["files_without_record"][:20]:
         click.echo(f"  file without a record: {path}")

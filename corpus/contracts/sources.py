@@ -69,6 +69,14 @@ class Harvest(dy.Schema):
         description="Files read, relative to the source, with their SHA-256.",
     )
     run_id = dy.String(nullable=True, description="Dagster run.")
+    as_of = dy.Date(
+        nullable=True, description="Newest day that any record of the source names; it knows of nothing later."
+    )
+    records_version = dy.Int64(
+        nullable=True, description="Version of arxiv_records that papers was up to date with; null where unknown."
+    )
+    papers_version = dy.Int64(nullable=True, description="Version of papers at that moment.")
+    derivation = dy.String(nullable=True, description="Hash of the rules by which papers were derived then.")
 
 
 class RejectedRecord(dy.Schema):

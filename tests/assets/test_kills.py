@@ -38,7 +38,7 @@ class Kill:
 
 
 _REFRESH = [
-    Kill("harvest, source read and nothing written", "assets.runs:read_source", "after"),
+    Kill("harvest, source read and nothing written", "assets.refreshing:read_source", "after"),
     Kill("commit, after arxiv_records", "corpus.tables:Lake.replace@arxiv_records", "after"),
     Kill("commit, after papers", "corpus.tables:Lake.replace@papers", "after"),
     Kill("commit, before the harvest's row", "corpus.tables:Lake.replace@harvests", "before", 2),

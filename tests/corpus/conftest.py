@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from corpus.contracts.registry import CONTRACTS
 from corpus.derivation import DerivedChange, derive_papers
 from corpus.harvest import HarvestReport, Source, commit_records, read_source, record_harvest
 from corpus.reading import Reader
@@ -32,7 +33,8 @@ def harvest_source(lake: Lake, source: Source | Path, cutoff: str | None = "2030
     reading = read_source(open_mirror(source) if isinstance(source, Path) else source, cutoff=day, now=_CLOCK[0])
     months = commit_records(lake, reading)
     change = derive_papers(lake)
-    reading.report.commits += change.is_committed
+    reading.report.commits += change.commits
+    reading.report.covers = change.covers
     reading.report.added, reading.report.changed = list(change.added), list(change.changed)
     reading.report.removed = list(change.removed)
     record_harvest(lake, reading.report)
@@ -96,3 +98,19 @@ def sections() -> Callable[..., pl.DataFrame]:
 def reader() -> Reader:
     """A reader whose parser does not exist: tests put their own in its place."""
     return Reader(Parser("fake 1", "nowhere:nothing"), concurrency=1)
+
+
+@pytest.fixture
+def edition() -> Callable[..., pl.DataFrame]:
+    """A row of `surveys` with the given manifest; what does not matter is empty."""
+
+    def build(name: str, manifest: dict[str, int], created_at: datetime, topic: str = "rag") -> pl.DataFrame:
+        schema = CONTRACTS["surveys"].polars_schema
+        blank = {pl.String: "", pl.Int64: 0, pl.Int32: 0, pl.Float64: 0.0, pl.Date: date(2024, 3, 31)}
+        row = {column: [] if isinstance(kind, pl.List) else blank.get(kind) for column, kind in schema.items()}
+        row |= {"topic": topic, "edition": name, "method": "surveyforge", "title": topic, "created_at": created_at}
+        row["paths"] = {"markdown": "", "html": "", "bibtex": ""}
+        row["manifest"] = [{"table": table, "version": version} for table, version in manifest.items()]
+        return pl.DataFrame([row], schema=schema)
+
+    return build

@@ -8,7 +8,7 @@ from ingestion.mirror import open_mirror
 
 
 def ids(mirror) -> list[str]:
-    return [i for batch in mirror.records() for i in batch.frame["source_id"]]
+    return [i for name in mirror.record_files for batch in mirror.read(name) for i in batch.frame["source_id"]]
 
 
 def test_metadata_comes_as_jsonl_gz_or_several_parquet_files(tmp_path, record, write_mirror) -> None:
