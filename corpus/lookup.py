@@ -2,11 +2,12 @@
 
 import polars as pl
 
+from corpus.disagreements import disagreements
 from corpus.document_choice import NO_FILE, sources
 from corpus.tables import Lake
 from ingestion.errors import NotFound
 from ingestion.held_files import held_files
-from ingestion.identity import UnreadableId, parse_paper_id
+from ingestion.identity import UnreadableId, id_month, parse_paper_id
 
 
 class PaperNotFound(NotFound):
@@ -26,7 +27,9 @@ def look_up(lake: Lake, text: str) -> dict:
         wanted = parse_paper_id(text)
     except UnreadableId as error:
         raise PaperNotFound(error.what, which=text, advice=error.advice) from error
-    rows = lake.read("papers", paper_id=wanted.value).to_dicts()
+    month = id_month(wanted.value)
+    place = {"paper_id": wanted.value, **({"id_month": month} if month else {})}  # a partition, where the id tells it
+    rows = lake.read("papers", **place).to_dicts()
     if not rows:
         raise PaperNotFound("the paper is not held", which=wanted.value, advice="Refresh a source that has it.")
     paper = rows[0]
@@ -35,6 +38,7 @@ def look_up(lake: Lake, text: str) -> dict:
         held = ", ".join(f"v{v}" for v in versions) or "none by number"
         raise PaperNotFound(f"version {wanted.version} of {wanted.value} is not held", advice=f"Versions held: {held}.")
     documents = _documents(lake, paper)
+    records = lake.read("arxiv_records", **place).to_dicts()
     cites = lake.scan("citations").filter(pl.col("citing_id") == wanted.value).select("cited_id")
     cited_by = lake.scan("citations").filter(pl.col("cited_id") == wanted.value).select("citing_id")
     return {
@@ -65,7 +69,8 @@ def look_up(lake: Lake, text: str) -> dict:
         ],
         "references": _references(lake, paper, documents, sorted(cites.collect().to_series())),
         "citations": sorted(cited_by.collect().to_series()),
-        "sources": sorted(lake.read("arxiv_records", paper_id=wanted.value)["source"]),
+        "sources": sorted(record["source"] for record in records),
+        "disagreements": disagreements(records),
     }
 
 

@@ -68,10 +68,17 @@ def _show(found: dict) -> None:
         mark = "" if found["abstract_origin"] == "source" else f" ({found['abstract_origin']})"
         click.echo(f"\n{found['abstract']}{mark}\n")
     click.echo(f"  {_document_line(found)}")
+    for differing in found["disagreements"]:
+        told = "; ".join(f"{value['source']}: {_short(value['value'])}" for value in differing["values"])
+        click.echo(f"  sources disagree on {differing['field']}: {told}")
     known = sum(reference["cited_id"] is not None for reference in found["references"])
     click.echo(
         f"  cites {len(found['references'])} works, {known} of them resolved; cited by {len(found['citations'])}"
     )
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
 
 
 def _document_line(found: dict) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from corpus.snapshots import admitted, last_complete_cutoff, take_snapshot
 from corpus.tables import Lake
+from corpus.visibility import View
 
 pytestmark = pytest.mark.run
 
@@ -61,6 +62,9 @@ def test_an_older_cutoff_afterwards_deletes_nothing_and_changes_no_table(
     assert done.report.commits == 0
     assert len(held(lake)) == 8
     assert last_complete_cutoff(lake) == date(2024, 2, 15)
+    # A topic that follows the corpus has the older view of it now.
+    seen = View(lake, last_complete_cutoff(lake)).papers().collect()
+    assert seen["paper_id"].to_list() == ["2402.00001"]
 
 
 def test_an_older_cutoff_afterwards_takes_corrections_but_no_deletions_of_later_months(

@@ -48,3 +48,19 @@ def test_a_paper_is_found_by_any_form_with_its_edges_and_sources(lake, record, w
     assert (found["submitted_on"], found["document_status"]) == ("2024-01-05", None)
     assert found["versions"] == [{"number": 1, "created_at": "2024-01-05T00:00:00+00:00"}]
     assert found["sources"] == [f"mirror:{(tmp_path / 'm').resolve().as_posix()}"]
+
+
+def test_where_sources_disagree_both_are_named_and_gaps_disagree_with_nothing(
+    lake, record, write_mirror, tmp_path, harvest
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    said = record("2401.00001", title="A  title", doi="10.1/X", abstract=None, categories="cs.CL")
+    harvest(lake, write_mirror(one, [said, record("2401.00002")]))
+    harvest(lake, write_mirror(two, [record("2401.00001", title="A title", doi="10.1/x", categories="cs.LG")]))
+    assert look_up(lake, "2401.00002")["disagreements"] == []
+    assert look_up(lake, "2401.00001")["disagreements"] == [
+        {
+            "field": "categories",
+            "values": [{"source": f"mirror:{one}", "value": "cs.CL"}, {"source": f"mirror:{two}", "value": "cs.LG"}],
+        }
+    ]
