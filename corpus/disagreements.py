@@ -1,4 +1,4 @@
-"""Where the sources of one paper disagree. Which of them is believed is decided in `corpus.derivation`."""
+"""Where the sources of one paper disagree. Which of them is believed is decided in `corpus.precedence`."""
 
 from collections.abc import Callable, Mapping, Sequence
 

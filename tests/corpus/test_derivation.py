@@ -4,7 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from corpus.derivation import derive_paper, derive_papers
+from corpus.derivation import derive_papers
+from corpus.precedence import derive_paper
 from corpus.query import query
 
 
