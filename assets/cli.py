@@ -17,12 +17,14 @@ COMMANDS = {
     "refresh": "Bring the corpus up to a day from a source.",
     "import": "Side data: outlines, citations, metadata of further papers.",
     "survey": "Materialize a topic's survey.",
+    "index": "Embed every paper, so that search finds by meaning too.",
     "search": "Search the corpus.",
     "paper": "What is held of a paper.",
     "sql": "One SELECT over the tables.",
     "tables": "Data dictionary.",
     "lineage": "Where a survey, a section or a sentence came from.",
     "status": "Tables, coverage by month, stale surveys and why.",
+    "maintain": "Join small files, remove versions no survey was made from.",
     "ui": "Dagster's pages on 127.0.0.1.",
 }
 

@@ -5,32 +5,26 @@ looks at the parsed statement first; the locked connection is the second wall.
 """
 
 import os
+import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
-from corpus.contracts.contract import Contract
 from corpus.contracts.registry import CONTRACTS
+from corpus.query_views import Relation, register
 from corpus.tables import Lake
 from ingestion.errors import BadInput, PermanentFailure
 
-_SQL_TYPES = {
-    pa.string(): "VARCHAR",
-    pa.bool_(): "BOOLEAN",
-    pa.int16(): "SMALLINT",
-    pa.int32(): "INTEGER",
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.date32(): "DATE",
-    pa.timestamp("us", "UTC"): "TIMESTAMP WITH TIME ZONE",
-}
+# Table functions that take a table's name or a whole query as a value, and files of the lake named outright.
+_OTHER_NAMES = re.compile(r"\bquery(?:_table)?\"?\s*\(|\.parquet", re.IGNORECASE)
 
 
 class QueryRefused(BadInput):
@@ -67,18 +61,26 @@ class LockedQuery:
 
 @contextmanager
 def open_query(
-    lake: Lake, sql: str, *, as_of: Mapping[str, int] | None = None, limits: Limits | None = None
+    lake: Lake,
+    sql: str,
+    *,
+    as_of: Mapping[str, int] | None = None,
+    until: datetime | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[LockedQuery]:
     """Run one SELECT over the tables and stream its result.
 
     Args:
         lake: the lake.
         sql: one statement of type SELECT (WITH … SELECT included; EXPLAIN is not).
-        as_of: table → version; tables it does not name are read at their newest version.
+        as_of: table → version; tables it does not name are read at their newest version, unless `until` is given.
+        until: when the manifest `as_of` was written. Of tables it does not name, `surveys` shows the editions finished
+            by then, and one that was made later is empty; any other is refused if the statement names it.
         limits: bounds.
 
     Raises:
-        QueryRefused: anything but one SELECT.
+        QueryRefused: anything but one SELECT; a table whose version of then is not known.
+        NotFound: a version is no longer there.
         QueryFailed: DuckDB's own error, a forbidden file, or a limit, each with its message.
     """
     limits = limits or Limits()
@@ -90,7 +92,7 @@ def open_query(
         target=_interrupt, args=(connection, limits.seconds, done, late), name="lithouse-sql-clock", daemon=True
     )
     try:
-        _lock(connection, lake, as_of or {}, limits, temp)
+        _lock(connection, lake, sql, as_of or {}, until, limits, temp)
         clock.start()
         try:
             reader = connection.sql(sql).to_arrow_reader(65_536)
@@ -125,9 +127,16 @@ def _interrupt(connection, seconds: float, done: threading.Event, late: threadin
             return
 
 
-def query(lake: Lake, sql: str, *, as_of: Mapping[str, int] | None = None, limits: Limits | None = None) -> pa.Table:
+def query(
+    lake: Lake,
+    sql: str,
+    *,
+    as_of: Mapping[str, int] | None = None,
+    until: datetime | None = None,
+    limits: Limits | None = None,
+) -> pa.Table:
     """The whole result of one SELECT as an Arrow table; see `open_query`."""
-    with open_query(lake, sql, as_of=as_of, limits=limits) as running:
+    with open_query(lake, sql, as_of=as_of, until=until, limits=limits) as running:
         return running.reader.read_all()
 
 
@@ -160,11 +169,21 @@ def gate(sql: str, parser: duckdb.DuckDBPyConnection | None = None) -> None:
         )
 
 
-def _lock(connection, lake: Lake, as_of: Mapping[str, int], limits: Limits, temp: Path) -> None:
+def _lock(
+    connection: duckdb.DuckDBPyConnection,
+    lake: Lake,
+    sql: str,
+    as_of: Mapping[str, int],
+    until: datetime | None,
+    limits: Limits,
+    temp: Path,
+) -> None:
     for name in as_of:
         if name not in CONTRACTS:
             raise BadInput("a manifest names a table that does not exist", which=name)
-    files = {name: lake.file_uris(name, as_of.get(name)) for name in CONTRACTS}
+    # Opening hundreds of files takes long: those of tables that the statement does not name are left alone.
+    named = _named_tables(connection, sql)
+    relations = {name: _relation(lake, name, as_of, until) if name in named else Relation() for name in CONTRACTS}
     connection.execute(f"SET memory_limit = '{limits.memory}'")
     connection.execute(f"SET threads = {limits.threads}")
     connection.execute("SET temp_directory = ?", [str(temp)])
@@ -174,49 +193,39 @@ def _lock(connection, lake: Lake, as_of: Mapping[str, int], limits: Limits, temp
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output
     connection.execute("SET python_enable_replacements = false")  # our own variables are no tables
-    connection.execute("SET allowed_paths = ?", [[uri for uris in files.values() for uri in uris]])
+    connection.execute("SET parquet_metadata_cache = true")  # a version's files never change
+    connection.execute("SET allowed_paths = ?", [[uri for found in relations.values() for uri in found.files]])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    for name, uris in files.items():
-        _view(connection, name, uris)
+    for name, relation in relations.items():
+        register(connection, name, relation)
 
 
-def _view(connection, name: str, uris: list[str]) -> None:
-    """A view typed by the contract; a table without files is an empty one of the same type."""
-    contract = CONTRACTS[name]
-    if not uris:
-        _empty_table(connection, name, contract)
-        return
-    listed = ", ".join("'" + uri.replace("'", "''") + "'" for uri in uris)
-    hive = ", ".join(
-        f"'{column}': {_sql_type(contract.arrow_schema.field(column).type)}" for column in contract.partition_by
-    )
-    options = f", hive_partitioning = true, hive_types = {{{hive}}}" if hive else ", hive_partitioning = false"
-    columns = ", ".join(f'"{column}"' for column in contract.polars_schema)
-    files = f"read_parquet([{listed}], union_by_name = true{options})"
+def _named_tables(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
+    """Tables that the statement may read; all of them where it may read one without naming it as such."""
+    if _OTHER_NAMES.search(sql):
+        return set(CONTRACTS)
     try:
-        connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM {files}")  # noqa: S608 - names and files are ours
-    except duckdb.BinderException:
-        # All files are older than some column: an empty table of the contract's type supplies it.
-        _empty_table(connection, f"_typed_{name}", contract)
-        both = f"SELECT * FROM _typed_{name} UNION ALL BY NAME SELECT * FROM {files}"  # noqa: S608
-        connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM ({both})")  # noqa: S608
+        return {name.lower() for name in connection.get_table_names(sql)} & set(CONTRACTS)
+    except duckdb.Error:  # it will be refused when it is bound, with DuckDB's reason
+        return set(CONTRACTS)
 
 
-def _empty_table(connection, name: str, contract: Contract) -> None:
-    connection.execute(f"CREATE TABLE {name} ({_columns(contract.arrow_schema)})")
-
-
-def _columns(fields: Iterable[pa.Field]) -> str:
-    return ", ".join(f'"{field.name}" {_sql_type(field.type)}' for field in fields)
-
-
-def _sql_type(kind: pa.DataType) -> str:
-    if pa.types.is_list(kind):
-        return f"{_sql_type(kind.value_type)}[]"
-    if pa.types.is_struct(kind):
-        return f"STRUCT({_columns(kind)})"
-    return _SQL_TYPES[kind]
+def _relation(lake: Lake, name: str, as_of: Mapping[str, int], until: datetime | None) -> Relation:
+    """What the table's name stands for; see `open_query`."""
+    contract, version = CONTRACTS[name], as_of.get(name)
+    if version is None and until is not None and name != "surveys":
+        created = lake.created_at(name)
+        if created is None or created > until:
+            return Relation()
+        raise QueryRefused(
+            f"the edition's manifest does not name table {name}, so what it held then is not known",
+            which=f"{until:%Y-%m-%d %H:%M} UTC",
+            advice=f"Tables it names: {', '.join(sorted(as_of))}. Leave out --as-of to read the newest.",
+        )
+    if lake.contract_version(name, version) != contract.version:
+        return Relation(rows=lake.scan(name, version).collect().to_arrow().cast(contract.arrow_schema))
+    return Relation(tuple(lake.file_uris(name, version)), until=until if name == "surveys" else None)
 
 
 def _explained(error: Exception, limits: Limits, is_late: bool) -> QueryFailed:

@@ -19,7 +19,7 @@ class LostRace(TransientFailure):
 
 def _tell(details: RetryDetails) -> None:
     log = logging.getLogger(__name__)
-    log.info("%s lost a race, again in %.2f s (%s)", details.name, details.wait_for, type(details.caused_by).__name__)
+    log.info("%s: again in %.2f s (%s)", details.name, details.wait_for, type(details.caused_by).__name__)
 
 
 # stamina's own hook prints the call with all its rows, through structlog to standard output, where --json results go.

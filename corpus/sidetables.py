@@ -39,7 +39,7 @@ def store_edges(lake: Lake, source: str, edges: list[Edge]) -> SideChange:
     new_rows = fresh.with_columns(
         pl.lit([source], dtype=pl.List(pl.String)).alias("sources"),
         pl.lit([], dtype=pl.List(pl.String)).alias("contexts"),
-    )
+    ).sort(keys)  # a file then knows which citing papers it holds, and queries skip the others
     if not (gain_count or loss_count):
         if len(fresh):
             lake.append("citations", new_rows, on_top_of=version or 0)

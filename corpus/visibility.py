@@ -54,25 +54,43 @@ class View:
             frame = frame.filter(~pl.col("is_withdrawn"))
         return frame.filter(~pl.col("paper_id").is_in(list(hidden))) if hidden else frame
 
-    def edges(self, hidden: Collection[str] | None = None, *, with_texts: bool = False) -> pl.LazyFrame:
+    def edges(
+        self,
+        hidden: Collection[str] | None = None,
+        *,
+        with_texts: bool = False,
+        citing: Collection[str] | None = None,
+        cited: Collection[str] | None = None,
+    ) -> pl.LazyFrame:
         """Edges between visible papers: citing_id, cited_id.
 
         Args:
+            citing, cited: only edges from these papers, or to these; where neither is given, all.
             with_texts: also those that only the papers' own texts give. Whose text has been read depends on which
                 surveys were made before, so a pool that counted them would depend on it too (ADR 6).
         """
-        ids = self.papers(hidden).select("paper_id")
-        edges = self.scan("citations")
+        edges = self.scan("citations").select("citing_id", "cited_id", "sources")
+        ends = [
+            pl.col(column).is_in(list(ids))
+            for column, ids in (("citing_id", citing), ("cited_id", cited))
+            if ids is not None
+        ]
+        if ends:
+            # Read now: in one plan with the rest, the sources of every edge are looked at, which doubles the time.
+            edges = edges.filter(pl.any_horizontal(ends)).collect(engine="streaming").lazy()
         if not with_texts:
             edges = edges.filter(pl.col("sources").list.set_difference([FROM_TEXT]).list.len() > 0)
         edges = edges.select("citing_id", "cited_id")
+        ids = self.papers(hidden).select("paper_id")
         edges = edges.join(ids, left_on="citing_id", right_on="paper_id", how="semi")
         return edges.join(ids, left_on="cited_id", right_on="paper_id", how="semi")
 
-    def citation_counts(self, hidden: Collection[str] | None = None) -> pl.LazyFrame:
-        """paper_id, citation_count: visible papers that cite it, of edges that sources give."""
+    def citation_counts(
+        self, hidden: Collection[str] | None = None, *, of: Collection[str] | None = None
+    ) -> pl.LazyFrame:
+        """paper_id, citation_count: visible papers that cite it, of edges that sources give; `of` None for all."""
         return (
-            self.edges(hidden)
+            self.edges(hidden, cited=of)
             .group_by(pl.col("cited_id").alias("paper_id"))
             .agg(pl.len().cast(pl.Int64).alias("citation_count"))
         )

@@ -230,7 +230,8 @@ def _paper(lake: Lake, paper: dict, versions: dict, deep: bool) -> Node:
         },
     )
     if deep:
-        records = lake.read("arxiv_records", paper_id=paper["paper_id"]).sort("source").to_dicts()
+        then = versions.get("arxiv_records")  # manifests of older editions do not name it
+        records = lake.read("arxiv_records", version=then, paper_id=paper["paper_id"]).sort("source").to_dicts()
         used = {f["source"] for f in paper["field_sources"] if f["field"] == "abstract"}
         node.children = [_record(lake, r, is_used=r["source"] in used) for r in records]
     return node

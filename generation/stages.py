@@ -35,7 +35,6 @@ from ingestion.errors import BadInput, NotFound
 METHODS = {"surveyforge": SurveyForge}
 WRITERS = ("extractive",)
 
-_READ = ("papers", "citations", "human_outlines", "topics", "topic_pool", "documents", "passages", "paper_cards")
 _WRITTEN = ("outlines", "digests", "edition_papers", "survey_sections", "survey_sentences")
 
 
@@ -101,7 +100,8 @@ def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: s
         topic, method.name, writer.name, editions.parameters_of(method, writer), view.cutoff, pool_hash(rows),
         cards_hash(library.card_keys), editions.patterns_hash(method.patterns(library)),
     )  # fmt: skip
-    manifest = {t: v for t, v in view.versions if t in _READ}
+    # All tables, so that SQL as of the edition shows one state of the lake; its own row tells when it was finished.
+    manifest = {t: v for t, v in view.versions if t != "surveys"}
     manifest |= {f"index/{name}": version for name, version in workshop.index.versions().items()}
     return Desk(edition, library, method, writer, manifest)
 

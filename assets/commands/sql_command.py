@@ -13,9 +13,24 @@ from assets.home import lithouse_home
 from ingestion.errors import BadInput
 
 
-@click.command("sql", cls=Command)
+class SqlCommand(Command):
+    """SQL may begin with a comment: no option has blanks in its name, so `-- a comment …` is none."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" not in args:
+            queries = [a for a in args if a.startswith("-") and any(c.isspace() for c in a.partition("=")[0])]
+            if queries:
+                args = [*(a for a in args if a not in queries), "--", *queries]
+        return super().parse_args(ctx, args)
+
+
+@click.command("sql", cls=SqlCommand)
 @click.argument("query", metavar="SELECT")
-@click.option("--as-of", metavar="EDITION", help="Read the table versions a survey was made from.")
+@click.option(
+    "--as-of",
+    metavar="EDITION",
+    help="The lake as it was when a survey was made: SLUG, SLUG/METHOD or SLUG/METHOD@EDITION.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "csv", "parquet"]), default="table", show_default=True)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write there instead.")
 @json_flag
@@ -32,13 +47,15 @@ def command(query: str, as_of: str | None, form: str, output: Path | None, as_js
     if as_json and (output or form != "table"):
         raise click.UsageError("--json goes to standard output; leave out --format and --output.")
     lake = Lake(lithouse_home())
-    versions = None
+    versions = until = None
     if as_of:
         from corpus.contracts.registry import CONTRACTS
         from generation.lineage import find_edition
 
-        versions = {m["table"]: m["version"] for m in find_edition(lake, as_of)["manifest"] if m["table"] in CONTRACTS}
-    with open_query(lake, query, as_of=versions) as running, _whole(output, lake.home) as target:
+        edition = find_edition(lake, as_of)
+        versions = {m["table"]: m["version"] for m in edition["manifest"] if m["table"] in CONTRACTS}
+        until = edition["created_at"]
+    with open_query(lake, query, as_of=versions, until=until) as running, _whole(output, lake.home) as target:
         if as_json:
             _json(running.reader)
         elif form == "parquet":

@@ -164,6 +164,30 @@ def test_a_query_that_dies_on_the_way_leaves_the_old_output(held, run, tmp_path)
     assert list(tmp_path.glob("*out.csv*")) == [target]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "-- papers\nSELECT count(*) AS n FROM papers",
+        "--papers\nSELECT count(*) AS n FROM papers",
+        "-- a = b, --json\nSELECT count(*) AS n FROM papers",
+        "- 1\nSELECT 1",
+    ],
+)
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_sql_that_begins_with_a_comment_is_no_option(held, run, query, place):
+    told = run(*(("sql", query, "--json") if place == "first" else ("sql", "--json", query)))
+    if query.startswith("--"):
+        assert told.json == [{"n": 10}], told.err
+    else:
+        assert told.json["error"]["kind"] == "QueryRefused"
+    assert run("sql", "--json", "--", query).out == told.out
+
+
+def test_a_misspelt_option_is_still_one(held, run):
+    assert run("sql", _COUNT, "--fromat", "csv").code == 2
+    assert run("sql", _COUNT, "--fromat=csv").code == 2
+
+
 @pytest.mark.run
 def test_as_of_reads_the_versions_an_edition_was_made_from(demo, surveyed, run, tools):
     from corpus.tables import Lake

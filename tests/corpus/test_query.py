@@ -2,13 +2,15 @@
 
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import corpus.query
 from corpus.contracts.registry import CONTRACTS
-from corpus.query import Limits, QueryFailed, open_query, query
+from corpus.query import Limits, QueryFailed, QueryRefused, open_query, query
 from corpus.tables import Lake
 from ingestion.errors import BadInput, LithouseError, NotFound
 
@@ -154,3 +156,69 @@ def test_times_are_utc_and_lists_and_structs_arrive_whole(lake, record, write_mi
 def test_all_refusals_and_failures_are_errors_the_command_line_can_tell() -> None:
     assert issubclass(corpus.query.QueryRefused, LithouseError)
     assert issubclass(QueryFailed, LithouseError)
+
+
+_NAMING = [
+    "SELECT count(*) AS n FROM citations",
+    "SELECT count(*) AS n FROM CITATIONS",
+    'SELECT count(*) AS n FROM main."citations"',
+    "WITH x AS (FROM citations) SELECT count(*) AS n FROM x",
+    "SELECT (SELECT count(*) FROM citations) AS n",
+    "SELECT count(*) AS n FROM query_table('citations')",
+    "SELECT count(*) AS n FROM query_table(['citations'])",
+    "SELECT count(*) AS n FROM query('FROM cita' || 'tions')",
+    "SELECT count(*) AS n FROM query /* x */ ('FROM citations')",
+    "SELECT n FROM (SUMMARIZE citations) JOIN (SELECT count(*) AS n FROM citations) ON true LIMIT 1",
+    "SELECT count(*) AS n FROM papers RIGHT JOIN citations ON citing_id = paper_id",
+]
+
+
+@pytest.mark.parametrize("sql", _NAMING)
+def test_a_table_is_read_however_the_statement_names_it(lake: Lake, edges, sql) -> None:
+    lake.append("citations", edges(("a", "b"), ("c", "d")))
+    assert query(lake, sql).to_pylist() == [{"n": 2}]
+
+
+def test_tables_that_a_statement_does_not_name_are_not_opened(lake: Lake, edges, sections, monkeypatch) -> None:
+    lake.append("citations", edges(("a", "b")))
+    lake.append("survey_sections", sections("rag", "one"))
+    opened, real = [], Lake.file_uris
+
+    def noted(self, name, version=None):
+        opened.append(name)
+        return real(self, name, version)
+
+    monkeypatch.setattr(Lake, "file_uris", noted)
+    query(lake, "SELECT count(*) FROM citations")
+    assert opened == ["citations"]
+    opened.clear()
+    found = query(lake, "SELECT table_name FROM information_schema.tables").to_pylist()
+    assert (opened, {row["table_name"] for row in found}) == ([], set(CONTRACTS))
+
+
+def test_as_of_a_moment_tables_the_manifest_lacks_are_empty_refused_or_cut(
+    lake: Lake, edges, sections, edition
+) -> None:
+    lake.append("citations", edges(("a", "b")))
+    lake.append("survey_sections", sections("rag", "one"))
+    moment = datetime.now(UTC)
+    lake.append("surveys", edition("before", {}, moment))
+    lake.append("surveys", edition("after", {}, moment + timedelta(seconds=1)))
+    lake.append("harvests", _harvest())
+    then = {"as_of": {"citations": 1}, "until": moment}
+    assert query(lake, "SELECT count(*) AS n FROM citations", **then).to_pylist() == [{"n": 1}]
+    assert query(lake, "SELECT count(*) AS n FROM papers", **then).to_pylist() == [{"n": 0}]  # never written
+    assert query(lake, "SELECT count(*) AS n FROM harvests", **then).to_pylist() == [{"n": 0}]  # written later
+    assert query(lake, "SELECT edition FROM surveys", **then).to_pylist() == [{"edition": "before"}]
+    with pytest.raises(QueryRefused, match="does not name table survey_sections") as refused:
+        query(lake, "SELECT count(*) FROM survey_sections", **then)
+    assert "citations" in refused.value.advice
+
+
+def _harvest() -> pl.DataFrame:
+    schema = CONTRACTS["harvests"].polars_schema
+    row = dict.fromkeys(schema) | {"harvest_id": "h", "source": "s", "status": "complete"}
+    row |= {name: 0 for name, kind in schema.items() if kind == pl.Int64 and name != "expected_count"}
+    row |= {name: [] for name, kind in schema.items() if isinstance(kind, pl.List)}
+    row |= {"started_at": datetime.now(UTC), "finished_at": datetime.now(UTC)}
+    return pl.DataFrame([row], schema=schema)

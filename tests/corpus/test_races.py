@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import time
-from datetime import date
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +12,10 @@ import pytest
 
 from corpus.derivation import derive_papers
 from corpus.harvest import commit_records, read_source
+from corpus.maintenance import maintain
+from corpus.races import ATTEMPTS
 from corpus.sidetables import store_edges
-from corpus.tables import Lake, LostRace
+from corpus.tables import Lake, LostRace, recomputed
 from ingestion.mirror import open_mirror
 from ingestion.sidedata import Edge
 
@@ -36,6 +39,12 @@ def refresh(lake, name):
         store_edges(lake, name, [Edge(str(i), "shared") for i in range(n)] + [Edge(name, str(n))])
     print("done", flush=True)
 
+def append(lake, name):
+    for n in range(15):
+        lake.append("citations", pl.DataFrame({"citing_id": [f"{name}{n}"], "cited_id": ["x"], "sources": [[name]],
+            "contexts": [[]]}, schema_overrides={"contexts": pl.List(pl.String)}))
+    print("done", flush=True)
+
 def rewrite(lake):
     ids, n = [f"p{i}" for i in range(30_000)], 0
     while True:
@@ -47,7 +56,7 @@ def rewrite(lake):
 print("ready", flush=True)
 for line in sys.stdin:
     task, home, *rest = line.rstrip().split("|")
-    {"refresh": refresh, "rewrite": rewrite}[task](Lake(Path(home)), *rest)
+    {"refresh": refresh, "rewrite": rewrite, "append": append}[task](Lake(Path(home)), *rest)
 """
 
 
@@ -91,6 +100,11 @@ def test_tb04_two_processes_side_by_side_lose_and_double_nothing(lake: Lake, wor
         tell(worker, "refresh", lake.home, name)
     # Nothing but the answer: retries are not told on standard output, where results go.
     assert [answer(worker) for worker in pair.values()] == ["done", "done"]
+    assert_nothing_lost(lake)
+
+
+def assert_nothing_lost(lake: Lake) -> None:
+    """What two workers that refreshed as `one` and `two` leave."""
     # Their own parts, replaced and appended to:
     rows = lake.read("survey_sections").sort("topic", "number")
     assert rows.select("topic", "number", "title").rows() == [
@@ -104,6 +118,84 @@ def test_tb04_two_processes_side_by_side_lose_and_double_nothing(lake: Lake, wor
         ("two", "5"): ["two"],
     }
     assert edges.height == 7
+
+
+def test_tb04_appends_from_two_processes_and_this_one_all_land(lake: Lake, workers, edges) -> None:
+    pair = dict(zip(("one", "two"), workers(2), strict=True))
+    for name, worker in pair.items():
+        tell(worker, "append", lake.home, name)
+    for n in range(15):
+        lake.append("citations", edges((f"three{n}", "x")))
+    assert [answer(worker) for worker in pair.values()] == ["done", "done"]
+    found = lake.read("citations")["citing_id"].to_list()
+    assert sorted(found) == sorted(f"{name}{n}" for name in ("one", "two", "three") for n in range(15))
+
+
+def test_tb04_upkeep_beside_two_writers_loses_nothing_and_says_what_it_left(lake: Lake, workers) -> None:
+    pair = dict(zip(("one", "two"), workers(2), strict=True))
+    for name, worker in pair.items():
+        tell(worker, "refresh", lake.home, name)
+    left, answers = [], []
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(answer, worker) for worker in pair.values()]
+        while not all(w.done() for w in waiting):
+            left += [done.failure for done in maintain(lake) if done.failure]
+        answers = [w.result() for w in waiting]
+    assert answers == ["done", "done"]
+    assert all("kept winning" in reason for reason in left)
+    assert_nothing_lost(lake)
+    assert not any(done.failure for done in maintain(lake, grace=timedelta(0)))
+    assert_nothing_lost(lake)
+
+
+def test_tb04_a_compaction_in_between_makes_the_writer_compute_again(lake: Lake, edges) -> None:
+    for name in ("a", "b"):
+        lake.append("citations", edges((name, "x")))
+    calls = []
+
+    @recomputed
+    def add() -> None:
+        version = lake.version("citations")
+        rows = lake.read("citations", version=version)
+        if not calls:
+            assert lake.compact("citations").joined == 2
+        calls.append(version)
+        lake.replace("citations", pl.concat([rows, edges((f"c{len(calls)}", "x"))]), None, on_top_of=version)
+
+    add()
+    assert len(calls) == 2
+    assert sorted(lake.read("citations")["citing_id"]) == ["a", "b", "c2"]
+
+
+def test_tb04_retries_are_bounded(lake: Lake, edges) -> None:
+    lake.append("citations", edges(("a", "x")))
+    calls = []
+
+    @recomputed
+    def hopeless() -> None:
+        version = lake.version("citations")
+        calls.append(version)
+        lake.append("citations", edges((f"b{len(calls)}", "x")))  # someone else, every time
+        lake.append("citations", edges(("c", "x")), on_top_of=version)
+
+    with pytest.raises(LostRace, match="run the command again"):
+        hopeless()
+    assert len(calls) == ATTEMPTS
+    assert "c" not in lake.read("citations")["citing_id"].to_list()
+
+
+def test_a_writer_killed_beside_upkeep_leaves_a_readable_table(lake: Lake, workers) -> None:
+    (writer,) = workers(1)
+    tell(writer, "rewrite", lake.home)
+    assert answer(writer) == "1"
+    for _ in range(2):
+        maintain(lake)
+    writer.kill()
+    writer.wait()
+    (done,) = maintain(lake, grace=timedelta(0))
+    rows = lake.scan("citations").select("citing_id", "cited_id").collect()
+    assert (rows.height, rows["cited_id"].n_unique()) == (30_000, 1)
+    assert not done.failure
 
 
 @pytest.mark.parametrize("write", ["append", "replace"])

@@ -1,6 +1,7 @@
 """The table module: what fits a contract, what a write replaces, and what a refused frame leaves behind."""
 
-from datetime import UTC, date, datetime
+import shutil
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -150,7 +151,7 @@ def test_tb10_a_struct_that_gained_a_field_is_read_with_nulls(
 def test_tb10_the_contract_version_is_recorded_and_another_one_is_refused(lake: Lake, edges) -> None:
     lake.append("citations", edges(("a", "b")))
     table = DeltaTable(str(lake.folder("citations")))
-    assert table.metadata().configuration == {"lithouse.contractVersion": "1"}
+    assert table.metadata().configuration["lithouse.contractVersion"] == "1"
     table.alter.set_table_properties({"lithouse.contractVersion": "7"}, raise_if_not_exists=False)
     with pytest.raises(PermanentFailure, match="contract version 7, this Lithouse knows version 1"):
         lake.read("citations")
@@ -290,3 +291,63 @@ def test_tb09_a_hundred_thousand_rows_are_replaced_by_themselves(lake: Lake) -> 
     lake.replace("citations", again, None)
     assert lake.read("citations").sort("citing_id").equals(frame)
     assert lake.row_count("citations") == 100_000
+
+
+@pytest.mark.parametrize("second", ["same", "other"])
+def test_a_key_given_twice_far_apart_is_seen_although_rows_are_checked_in_parts(
+    lake: Lake, edges, monkeypatch, second
+) -> None:
+    monkeypatch.setattr("corpus.contracts.conformity._SLICE", 3)
+    frame = edges(*((f"p{n}", "x") for n in range(10)))
+    again = frame.head(1) if second == "same" else frame.head(1).with_columns(sources=pl.Series([["other"]]))
+    if second == "same":
+        assert lake.append("citations", pl.concat([frame, again])).rows == 10
+    else:
+        with pytest.raises(ContractBreach):
+            lake.append("citations", pl.concat([frame, again]))
+
+
+@pytest.mark.parametrize("at", [0, 4, 9])
+def test_a_broken_rule_is_seen_in_whichever_part_it_stands(lake: Lake, edges, monkeypatch, at) -> None:
+    monkeypatch.setattr("corpus.contracts.conformity._SLICE", 3)
+    sources = [["test"] if n != at else [None] for n in range(10)]
+    frame = edges(*((f"p{n}", "x") for n in range(10))).with_columns(
+        sources=pl.Series(sources, dtype=pl.List(pl.String))
+    )
+    with pytest.raises(ContractBreach, match="sources"):
+        lake.append("citations", frame)
+    assert lake.version("citations") is None
+
+
+def test_a_version_is_opened_once_and_a_table_made_anew_is_not_taken_for_the_old_one(
+    lake: Lake, edges, monkeypatch
+) -> None:
+    lake.append("citations", edges(("a", "b")))
+    opened, real = [], DeltaTable.__init__
+
+    def noted(self, *arguments, **options):
+        opened.append(arguments)
+        real(self, *arguments, **options)
+
+    monkeypatch.setattr(DeltaTable, "__init__", noted)
+    for _ in range(3):
+        assert lake.read("citations")["citing_id"].to_list() == ["a"]
+        assert (lake.version("citations"), lake.row_count("citations"), len(lake.file_uris("citations"))) == (1, 1, 1)
+    assert len(opened) == 1
+    monkeypatch.undo()
+    shutil.rmtree(lake.home)
+    assert lake.version("citations") is None
+    assert lake.read("citations").height == 0
+    lake.append("citations", edges(("c", "d"), ("e", "f")))
+    assert sorted(lake.read("citations")["citing_id"]) == ["c", "e"]
+    assert lake.row_count("citations") == 2
+
+
+def test_a_table_says_when_it_was_made(lake: Lake, edges) -> None:
+    assert lake.created_at("citations") is None
+    before = datetime.now(UTC)
+    lake.append("citations", edges(("a", "b")))
+    made = lake.created_at("citations")
+    lake.append("citations", edges(("c", "d")))
+    assert before - timedelta(seconds=1) <= made <= datetime.now(UTC)
+    assert lake.created_at("citations") == made
