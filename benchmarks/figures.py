@@ -3,14 +3,18 @@
 Belongs here: the row, the ratio, the printing. Not here: measuring anything.
 """
 
+import json
+import os
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 
+COLLECTED = "LITHOUSE_FIGURES"
+"""Environment variable: file to which figures are added as JSON lines."""
 _HEADER = ("what", "figure", "beside", "ratio", "asked", "")
 
 
@@ -64,7 +68,11 @@ def _number(value: float) -> str:
 
 
 def print_table(figures: Iterable[Figure], title: str = "") -> None:
-    """Print the figures as a table on standard output."""
+    """Print the figures as a table on standard output; also keep them where `python -m benchmarks` collects them."""
+    figures = list(figures)
+    if collected := os.environ.get(COLLECTED):
+        with open(collected, "a", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(figure)) + "\n" for figure in figures)
     rows = [_HEADER, *(figure.cells() for figure in figures)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADER))]
     if title:

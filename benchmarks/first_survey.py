@@ -1,19 +1,19 @@
 """How long a first survey takes, and where the time goes.
 
-    python benchmarks/first_survey.py MIRROR "TOPIC" --cutoff DAY [--exclude IDS]
+    python -m benchmarks.first_survey MIRROR "TOPIC" --cutoff DAY [--exclude IDS]
 
 Refreshes and surveys into a fresh folder, prints seconds by step as Dagster measured them, and peak memory. The limit
 in the last line is what a person waits for on two cores: ten minutes.
 """
 
 import argparse
-import resource
 import tempfile
 import time
 from pathlib import Path
 
 from assets import refreshing, runs
 from assets.instance import open_instance
+from benchmarks.figures import Figure, peak_mb, print_table
 from generation.topics import define_topic
 from ingestion.dates import parse_cutoff
 from ingestion.mirror import open_mirror
@@ -37,15 +37,16 @@ def main() -> None:
         written = runs.survey(home, topic, "surveyforge", "extractive")
         done = time.monotonic()
         _print_steps(home)
-    row = written.row
-    print(f"{'refresh, as waited for':<34}{refreshed - started:8.1f} s  {len(outcome.report.seen):,} papers")
-    print(
-        f"{'survey, as waited for':<34}{done - refreshed:8.1f} s  {row['cited_count']:,} cited, {row['sentence_count']} sentences"
+    papers = len(outcome.report.seen)
+    print_table(
+        [
+            Figure(f"refresh of {papers:,} papers, as waited for", refreshed - started, "s"),
+            Figure(f"survey of {written.row['cited_count']} papers, as waited for", done - refreshed, "s"),
+            Figure("  peak memory", peak_mb(), "MB"),
+            Figure("refresh and first survey", done - started, "s", "limit", LIMIT_SECONDS, at_most=1),
+        ],
+        "First survey",
     )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'peak memory':<34}{peak:8.0f} MB")
-    total = done - started
-    print(f"{'together':<34}{total:8.1f} s  limit {LIMIT_SECONDS} s, ratio {total / LIMIT_SECONDS:.2f}")
 
 
 def _print_steps(home: Path) -> None:

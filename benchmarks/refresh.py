@@ -1,7 +1,7 @@
 """What a refresh costs beside bare polars, and what it costs again.
 
-    python benchmarks/refresh.py FOLDER --cutoff DAY        FOLDER: papers_*.parquet of a snapshot
-    python benchmarks/refresh.py --synthetic 700000
+    python -m benchmarks.refresh FOLDER --cutoff DAY        FOLDER: papers_*.parquet of a snapshot
+    python -m benchmarks.refresh --synthetic 700000
 
 The peer reads the same files with polars, cleans title, abstract, authors and categories with the same functions and
 writes one plain Parquet file, in a process of its own. Building the full text index is printed apart. Then: the same
@@ -91,10 +91,8 @@ def alter(folder: Path, target: Path, months: tuple[str, str]) -> None:
     new = dict.fromkeys(months, 250)
     for path in sorted(folder.glob("papers_*.parquet")):
         frame = pl.read_parquet(path)
-        if (
-            not any(left.values())
-            or (not frame["id"].str.starts_with(months[0]).any()
-            and not frame["id"].str.starts_with(months[1]).any())
+        if not any(left.values()) or (
+            not frame["id"].str.starts_with(months[0]).any() and not frame["id"].str.starts_with(months[1]).any()
         ):
             (target / path.name).symlink_to(path.resolve())
             continue
@@ -112,10 +110,11 @@ def alter(folder: Path, target: Path, months: tuple[str, str]) -> None:
         frame.write_parquet(target / path.name)
 
 
-def figures(folder: Path, cutoff: date, months: tuple[str, str], work: Path) -> list[Figure]:
-    """All figures for one snapshot."""
-    bare_seconds, bare_peak, _ = run([sys.executable, __file__, str(folder), "--bare", str(work / "bare.parquet")])
-    home = work / "home"
+def figures(folder: Path, cutoff: date, months: tuple[str, str], work: Path, home: Path) -> list[Figure]:
+    """All figures for one snapshot, refreshed into `home`."""
+    bare_seconds, bare_peak, _ = run(
+        [sys.executable, "-m", "benchmarks.refresh", str(folder), "--bare", str(work / "bare.parquet")]
+    )
     seconds, peak, first = refresh(folder, cutoff, home)
     taken = steps(home, first["runs"][-1])
     print("steps: " + ", ".join(f"{name} {value:.1f} s" for name, value in taken.items()))
@@ -159,6 +158,8 @@ def main() -> None:
     parser.add_argument("--cutoff", type=parse_cutoff, default=date(2026, 8, 31))
     parser.add_argument("--synthetic", type=int, default=0)
     parser.add_argument("--months", default="2405.,2601.", help="two months as ids begin in them")
+    parser.add_argument("--files", nargs="*", default=["papers_*.parquet"], help="patterns of the files to link")
+    parser.add_argument("--home", type=Path, help="where the lake is left; by default it is removed")
     parser.add_argument("--bare", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.bare:
@@ -171,9 +172,11 @@ def main() -> None:
             write_snapshot(folder, given.synthetic)
         else:
             folder.mkdir()
-            for path in sorted(given.folder.glob("papers_*.parquet")):
+            for path in sorted(p for pattern in given.files for p in given.folder.glob(pattern)):
                 (folder / path.name).symlink_to(path.resolve())
-        print_table(figures(folder, given.cutoff, tuple(given.months.split(",")), work), "Refresh")
+        print_table(
+            figures(folder, given.cutoff, tuple(given.months.split(",")), work, given.home or work / "home"), "Refresh"
+        )
 
 
 if __name__ == "__main__":
