@@ -5,9 +5,8 @@ commands import it where they need it. Which papers enter a topic's pool is deci
 `generation`; where the papers come from, in `corpus`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,55 +14,84 @@ import polars as pl
 
 from indexes import built_from as record
 from indexes.built_from import BuiltFrom
-from indexes.embedding import Embedder, TextEmbedder, embed_each, paper_text, refusal, unusable
+from indexes.embedded_table import usable_query
+from indexes.embedding import TextEmbedder, refusal
+from indexes.embedding_run import EmbedReport, embed_missing
 from indexes.fusion import reciprocal_rank_fusion
 from indexes.lance_table import KEY
-from indexes.predicates import admitted
+from indexes.locking import alone
+from indexes.maintenance import RETAIN, TableMaintenance, maintain
+from indexes.predicates import Admission
 from indexes.ranking import Hit, require_count
+from indexes.registry_embedder import embedder_of
 from indexes.text_table import TextTable
-from indexes.updating import IndexUpdate, update, versions
+from indexes.updating import LOCK, IndexUpdate, update, versions
+from indexes.vector_index import DEFAULTS, SearchOptions, VectorIndex
 from indexes.vector_table import VectorTable
-from ingestion.errors import BadInput, NotFound
+from ingestion.errors import BadInput, NotFound, PermanentFailure
 
 __all__ = ["BuiltFrom", "EmbedReport", "Hit", "IndexUpdate", "PaperIndex"]
 
-_COMMIT_ROWS = 256  # 7 s of embedding: what a killed run loses
-_COMPACT_EVERY = 64  # commits; each is a small file that every search opens
 _FUSION_DEPTH = 100  # at least; on pool30k fusion had precision@60 .43, full text .39, dense .41
 _MIN_COVERAGE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedReport:
-    """Papers embedded now, papers that had their vector, and (paper id, reason) of the others."""
-
-    embedded: int
-    reused: int
-    skipped: list[tuple[str, str]]
-
-
 class PaperIndex:
-    """An index in a folder. Make one with `open`; it holds no lock, and one command at a time may write."""
+    """An index in a folder. Make one with `open`. Any number may read; writers wait for each other, also over
+    processes.
+    """
 
-    def __init__(self, folder: Path, embedder: TextEmbedder | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        embedder: TextEmbedder | None,
+        *,
+        versions: Mapping[str, int] | None = None,
+        options: SearchOptions = DEFAULTS,
+    ) -> None:
         self.folder = folder
         self._embedder = embedder
-        self._text = TextTable(folder)
-        self._vectors = VectorTable(folder)
+        self._pinned = versions
+        text, vectors = ((versions or {}).get(name) for name in ("paper_text", "paper_vectors"))
+        self._text = TextTable(folder, version=text)
+        self._vectors = VectorTable(folder, version=vectors, options=options)
+        if versions is not None and vectors is None:
+            self._vectors.hide()
 
     @classmethod
-    def open(cls, folder: Path, *, embedder: TextEmbedder | None = None, create: bool = False) -> "PaperIndex":
+    def open(
+        cls,
+        folder: Path,
+        *,
+        embedder: TextEmbedder | None = None,
+        create: bool = False,
+        versions: Mapping[str, int] | None = None,
+        tag: str | None = None,
+        options: SearchOptions = DEFAULTS,
+    ) -> "PaperIndex":
         """The index in the folder.
 
         Args:
-            embedder: of the vectors; by default the packaged model, made when first needed.
+            embedder: of the vectors; by default the one they were made by, loaded when first needed.
             create: allow a folder without an index, which the first `update` then makes.
+            versions: read the tables as they were: table → Lance version, as a manifest names them. Without one of
+                `paper_vectors` there are no vectors. Nothing can be written then.
+            tag: the same by the snapshot that the index was built from.
+            options: of the approximate index.
 
         Raises:
-            NotFound: there is no index and `create` is False.
+            NotFound: there is no index and `create` is False; no such version or tag.
             PermanentFailure: the vectors there were made by another embedder than the one given.
+            BadInput: `versions` has no version of `paper_text`, or is given beside `tag`.
         """
-        index = cls(Path(folder), embedder)
+        folder = Path(folder)
+        if tag is not None:
+            if versions is not None:
+                raise BadInput("versions and a tag are both given", which=tag, advice="Give one of them.")
+            versions = _tagged(folder, tag)
+        if versions is not None and "paper_text" not in versions:
+            raise BadInput("the versions name none of the full text table", which=", ".join(sorted(versions)))
+        index = cls(folder, embedder, versions=versions, options=options)
         if not create and index._text.table is None:
             raise NotFound("there is no paper index", which=str(folder), advice="Run `lithouse refresh`.")
         if embedder is not None:
@@ -82,7 +110,13 @@ class PaperIndex:
             NotFound: the last update was not finished.
             PermanentFailure: the index is of another snapshot.
         """
-        record.require(self.folder, snapshot)
+        if self._pinned is None:
+            record.require(self.folder, snapshot)
+        elif (version := self._text.tags().get(snapshot)) != self._text.version:
+            raise PermanentFailure(
+                "the index was opened as of another snapshot",
+                which=f"version {self._text.version} of the full text; snapshot {snapshot} is {version or 'not held'}",
+            )
 
     def versions(self) -> dict[str, int]:
         """Lance table → version, for manifests."""
@@ -99,10 +133,44 @@ class PaperIndex:
             snapshot: content hash of the corpus that the papers are read from.
 
         Raises:
-            BadInput: a column is missing or of another type, a value is null, or an id comes twice.
+            BadInput: a column is missing or of another type, a value is null, an id comes twice, or the snapshot has
+                other characters than letters, digits, dots and hyphens.
             TransientFailure: something else wrote to the index meanwhile.
         """
+        self._refuse_pinned()
         return update(self.folder, self._text, self._vectors, papers, snapshot=snapshot)
+
+    def tag(self, name: str) -> None:
+        """Let the name stand for the tables as they are now; `open` takes it. `update` does this with its snapshot.
+
+        Raises:
+            PermanentFailure: the index was opened at fixed versions.
+        """
+        self._refuse_pinned()
+        with alone(self.folder, LOCK):
+            for table in (self._text, self._vectors):
+                table.see_latest()
+                table.tag(name)
+
+    def tags(self) -> dict[str, dict[str, int]]:
+        """Name → table → version."""
+        found: dict[str, dict[str, int]] = {}
+        for table in (self._text, self._vectors):
+            for name, version in table.tags().items():
+                found.setdefault(name, {})[table.name] = version
+        return found
+
+    def maintain(self, keep: Mapping[str, Collection[int]], *, retain: timedelta = RETAIN) -> list[TableMaintenance]:
+        """`maintenance.maintain` for the two tables of papers.
+
+        Args:
+            keep: table → versions that stay readable, beside the newest.
+        """
+        self._refuse_pinned()
+        done = maintain(self.folder, keep, retain=retain, tables=("paper_text", "paper_vectors"))
+        self._text.see_latest()
+        self._vectors.see_latest()
+        return done
 
     def full_text(
         self,
@@ -121,8 +189,7 @@ class PaperIndex:
         Raises:
             BadInput: no word in the query, k below 1, or a cutoff that is no day.
         """
-        where = admitted(cutoff, excluded=excluded, within=within, with_withdrawn=with_withdrawn)
-        return self._text.search(query, k, where)
+        return self._text.search(query, k, Admission(cutoff, excluded, within, with_withdrawn))
 
     def dense(
         self,
@@ -133,20 +200,25 @@ class PaperIndex:
         excluded: Collection[str] = (),
         within: Collection[str] | None = None,
         with_withdrawn: bool = False,
+        exact: bool = False,
     ) -> list[Hit]:
-        """The k papers nearest to the query by cosine among those admitted that have a vector, exactly.
+        """The k papers nearest to the query by cosine among those admitted that have a vector.
+
+        Many vectors are searched through an approximate index (when and how well: `vector_index.SearchOptions`,
+        `vector_index`), unless so few are admitted that comparing each is quicker.
 
         Args:
             query: a text, or a vector of float32 (dimensions,), which need not be normalised.
+            exact: compare every admitted vector, however long that takes.
 
         Raises:
             BadInput: a blank text or unusable vector, k below 1, or a cutoff that is no day.
             PermanentFailure: the vectors were made by another embedder.
         """
-        where = admitted(cutoff, excluded=excluded, within=within, with_withdrawn=with_withdrawn)
+        admission = Admission(cutoff, excluded, within, with_withdrawn)
+        require_count(k)
         self._vectors.require(self.embedder.identity)
-        vector = self._query_vector(query)
-        return self._vectors.search(vector, k, where)
+        return self._vectors.nearest(self._query_vector(query), k, admission, exact=exact)
 
     def search(
         self,
@@ -187,32 +259,31 @@ class PaperIndex:
             PermanentFailure: the vectors there were made by another embedder; nothing is written.
             NotFound: model or tokenizer is not there.
         """
-        embedder = self.embedder
+        self._refuse_pinned()
+        return embed_missing(self.folder, self._text, self._vectors, self.embedder, paper_ids, progress=progress)
+
+    def embed_all(self, *, progress: Callable[[int, int], None] | None = None) -> EmbedReport:
+        """`embed` for every paper, and the approximate index in any case.
+
+        Raises:
+            As `embed`.
+        """
         self._text.see_latest()
-        self._vectors.see_latest()
-        self._vectors.require(embedder.identity)
-        wanted = pl.DataFrame({KEY: list(dict.fromkeys(paper_ids))}, schema={KEY: pl.String})
-        texts = wanted.join(self._text.keys(), on=KEY, how="left", maintain_order="left")
-        known = texts.drop_nulls("content_hash")
-        skipped = [(name, "not in the index") for name in texts.filter(pl.col("content_hash").is_null())[KEY]]
-        missing = known.join(self._vectors.keys(), on=[KEY, "content_hash"], how="anti", maintain_order="left")
-        embedded = 0
-        for number, names in enumerate(missing.iter_slices(_COMMIT_ROWS), start=1):
-            papers = self._text.papers(names[KEY].to_list())
-            result = embed_each(embedder, [paper_text(*row) for row in papers.select("title", "abstract").rows()])
-            if result.positions:
-                self._vectors.write(papers[result.positions], result.vectors, embedder.identity)
-            skipped += [(papers[KEY][position], reason) for position, reason in result.skipped]
-            embedded += len(result.positions)
-            if number % _COMPACT_EVERY == 0:
-                self._vectors.finish()
-            if progress:
-                progress(min(number * _COMMIT_ROWS, missing.height), missing.height)
-        if embedded:
-            self._vectors.finish()
-            if previous := self.built_from:
-                record.write(self.folder, replace(previous, versions=self.versions(), embedder=embedder.identity))
-        return EmbedReport(embedded, known.height - missing.height, skipped)
+        return self.embed(sorted(self._text.keys()[KEY]), progress=progress)
+
+    @property
+    def vector_count(self) -> int:
+        """Papers that have a vector."""
+        return self._vectors.count()
+
+    @property
+    def vector_index(self) -> VectorIndex | None:
+        """The record of the approximate index; None where every search is exact because vectors are few."""
+        return self._vectors.vector_index
+
+    def texts(self, paper_ids: Sequence[str]) -> pl.DataFrame:
+        """paper_id, title, abstract (may be null) of those of the papers that are indexed, in the order given."""
+        return self._text.papers(list(paper_ids)).select(KEY, "title", "abstract")
 
     def vectors(self, paper_ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Those of the papers that have a vector, in the order given without repeats, and float32 (m, d).
@@ -230,9 +301,9 @@ class PaperIndex:
 
     @property
     def embedder(self) -> TextEmbedder:
-        """The embedder of the vectors; made when first asked for."""
+        """The embedder of the vectors, loaded when first asked for; the packaged one where there are none."""
         if self._embedder is None:
-            self._embedder = Embedder()
+            self._embedder = embedder_of(self._vectors.identity)
         return self._embedder
 
     def _query_vector(self, query: str | np.ndarray) -> np.ndarray:
@@ -240,17 +311,23 @@ class PaperIndex:
             if reason := refusal(query):
                 raise BadInput(f"the query cannot be embedded: {reason}", advice="Give at least one word.")
             return self.embedder.embed([query])[0]
-        vector = np.asarray(query, dtype=np.float32)
-        size = self.embedder.identity.dimensions
-        if vector.shape != (size,) or unusable(vector[None]):
-            raise BadInput(
-                "the query vector is not usable",
-                which=f"shape {vector.shape}, expected ({size},), every number finite, not all zero",
-            )
-        return vector
+        return usable_query(query, self.embedder.identity.dimensions)
+
+    def _refuse_pinned(self) -> None:
+        if self._pinned is not None:
+            raise PermanentFailure("an index opened at fixed versions cannot be written", which=str(self.folder))
 
     def _coverage(self, paper_ids: Sequence[str]) -> float:
         """The share of the papers that have a vector; 1 for none, since there is nothing to outweigh."""
         if not paper_ids:
             return 1.0
         return sum(rows.num_rows for rows in self._vectors.rows(paper_ids, [KEY])) / len(paper_ids)
+
+
+def _tagged(folder: Path, tag: str) -> dict[str, int]:
+    versions = {
+        table.name: held[tag] for table in (TextTable(folder), VectorTable(folder)) if tag in (held := table.tags())
+    }
+    if "paper_text" not in versions:
+        raise NotFound("the index has no such tag", which=tag, advice="Tags are hashes of corpus snapshots.")
+    return versions

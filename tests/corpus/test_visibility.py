@@ -84,6 +84,22 @@ def test_edges_count_only_from_and_to_visible_papers(corpus) -> None:
     assert View(corpus, date(2024, 2, 1), has_withdrawn=True).edges().collect().height == 6
 
 
+def test_edges_can_be_asked_for_by_their_ends(corpus) -> None:
+    a, b, c, d = "2401.00001", "2401.00002", "2312.00005", "2402.00004"
+    store_edges(corpus, "s", [Edge(*pair) for pair in [(a, b), (b, c), (c, a), (d, a)]])
+    view = View(corpus, date(2024, 1, 31))
+
+    def found(**ends: list[str]) -> list[tuple]:
+        return sorted(view.edges(**ends).collect().rows())
+
+    assert found() == [(c, a), (a, b), (b, c)]
+    assert found(citing=[a]) == [(a, b)]
+    assert found(cited=[a]) == [(c, a)]
+    assert found(citing=[a], cited=[a]) == [(c, a), (a, b)]
+    assert found(citing=[]) == []
+    assert dict(view.citation_counts(of=[a, d]).collect().rows()) == {a: 1}
+
+
 def outline(outline_id: str, paper_id: str | None, title: str | None) -> HumanOutlineRecord:
     return HumanOutlineRecord(outline_id, paper_id, title, (Heading(1, "Introduction"), Heading(2, "Scope")), 1)
 

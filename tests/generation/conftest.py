@@ -82,12 +82,12 @@ def write_papers(lake: Lake, papers: list[dict]) -> None:
 def library_of(tmp_path):
     """A lake with papers and edges, its index, and the view a topic has of it."""
 
-    def build(papers: list[dict], edges=(), *, cutoff=date(2024, 12, 31), exclusions=()):
+    def build(papers: list[dict], edges=(), *, cutoff=date(2024, 12, 31), exclusions=(), embedder=None):
         lake = Lake(tmp_path)
         write_papers(lake, papers)
         if edges:
             store_edges(lake, "test", [Edge(a, b) for a, b in edges])
-        index = PaperIndex.open(tmp_path / "index", embedder=WordEmbedder(), create=True)
+        index = PaperIndex.open(tmp_path / "index", embedder=embedder or WordEmbedder(), create=True)
         index.update(lake.scan("papers").collect(), snapshot=take_snapshot(lake).content_hash)
         return View(lake, cutoff, tuple(exclusions)), index
 
