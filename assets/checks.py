@@ -3,54 +3,17 @@
 import dagster as dg
 import polars as pl
 
-from assets.corpus_assets import arxiv_records, citations, human_outlines, paper_index, papers
+from assets.contract_checks import contract_checks
+from assets.corpus_assets import paper_index, papers
 from assets.resources import House
-from assets.survey_assets import digests, outline, survey, topic_pool
-from assets.text_assets import paper_cards, topic_documents
-from corpus.contracts.registry import CONTRACTS
+from assets.survey_assets import survey
+from assets.text_assets import topic_documents
+from assets.topic_evidence import compare_topics
 from corpus.snapshots import take_snapshot
-from corpus.tables import check as check_frame
 from indexes.paper_index import PaperIndex
-from ingestion.errors import LithouseError
 
-_TABLES = {
-    "arxiv_records": arxiv_records,
-    "papers": papers,
-    "citations": citations,
-    "human_outlines": human_outlines,
-    "topic_pool": topic_pool,
-    "documents": topic_documents,
-    "sections": topic_documents,
-    "passages": topic_documents,
-    "bibliography": topic_documents,
-    "paper_cards": paper_cards,
-    "outlines": outline,
-    "digests": digests,
-    "surveys": survey,
-}
-_SAMPLE = 5_000
 _DOCUMENTS = 100
 """Newest documents whose texts, sections, passages and entries are compared; a text is some 60 kB."""
-
-
-def _contract_check(table: str, asset: dg.AssetsDefinition) -> dg.AssetChecksDefinition:
-    name = "contract" if table in (asset.key.path[-1], f"{asset.key.path[-1]}s") else f"{table}_contract"
-
-    @dg.asset_check(asset=asset, name=name, description=f"{table} has its contract's columns, types and rules.")
-    def contract(house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
-        # Writing checks every row; here the newest rows as stored, so that the check costs the same at any size.
-        try:
-            rows = house.lake.scan(table).head(_DOCUMENTS if table == "documents" else _SAMPLE).collect()
-            doubled = len(rows) - len(check_frame(rows, CONTRACTS[table]))
-        except LithouseError as error:
-            return dg.AssetCheckResult(passed=False, metadata={"message": error.message})
-        # Equal rows of one key are one row to a writer; stored twice they are a fault.
-        return dg.AssetCheckResult(passed=not doubled, metadata={"rows_checked": len(rows), "doubled": doubled})
-
-    return contract
-
-
-contract_checks = [_contract_check(table, asset) for table, asset in _TABLES.items()]
 
 
 def _result(culprits: list, what: str) -> dg.AssetCheckResult:
@@ -72,6 +35,19 @@ def index_matches_snapshot(house: dg.ResourceParam[House]) -> dg.AssetCheckResul
     passed = built is not None and built.snapshot == snapshot.content_hash
     return dg.AssetCheckResult(
         passed=passed, metadata={"corpus": snapshot.content_hash, "index": built.snapshot if built else "none"}
+    )
+
+
+_EMBEDDED_AT_REFRESH = 256
+"""Papers embedded to compare topics, some 20 s of work: a refresh is no place for the minutes that a survey takes."""
+
+
+@dg.asset_check(asset=paper_index, description="No topic's pool has changed since its survey was written.")
+def surveys_are_current(context: dg.AssetCheckExecutionContext, house: dg.ResourceParam[House]) -> dg.AssetCheckResult:
+    found = compare_topics(context.instance, house, _EMBEDDED_AT_REFRESH)
+    odd = {c.topic: f"{c.state}: {c.cause}" for c in found if c.state != "fresh"}
+    return dg.AssetCheckResult(
+        passed=not odd, severity=dg.AssetCheckSeverity.WARN, metadata={"topics": len(found), "not_fresh": odd}
     )
 
 
@@ -178,6 +154,7 @@ all_checks = [
     *contract_checks,
     papers_match_records,
     index_matches_snapshot,
+    surveys_are_current,
     parsed_documents_have_text,
     documents_are_whole,
     passages_stand_in_documents,

@@ -4,6 +4,7 @@ from datetime import date
 
 import dagster as dg
 
+from assets.locks import alone_with_corpus
 from assets.metadata import columns, failing_clearly, outlines_version
 from assets.partitions import month_key, months
 from assets.resources import House, SourceDesk
@@ -30,6 +31,7 @@ def _months_of(context: dg.AssetExecutionContext) -> list[date]:
     backfill_policy=dg.BackfillPolicy.single_run(),
 )
 @failing_clearly
+@alone_with_corpus
 def arxiv_records(
     context: dg.AssetExecutionContext, house: dg.ResourceParam[House], desk: dg.ResourceParam[SourceDesk]
 ) -> None:
@@ -52,6 +54,7 @@ def arxiv_records(
 
 @dg.asset(group_name=_GROUP, kinds={"deltalake"}, metadata=columns("citations"))
 @failing_clearly
+@alone_with_corpus
 def citations(
     context: dg.AssetExecutionContext, house: dg.ResourceParam[House], desk: dg.ResourceParam[SourceDesk]
 ) -> dg.MaterializeResult:
@@ -74,6 +77,7 @@ def citations(
 
 @dg.asset(group_name=_GROUP, kinds={"deltalake"}, metadata=columns("human_outlines"))
 @failing_clearly
+@alone_with_corpus
 def human_outlines(
     context: dg.AssetExecutionContext, house: dg.ResourceParam[House], desk: dg.ResourceParam[SourceDesk]
 ) -> dg.MaterializeResult:
@@ -105,6 +109,7 @@ def _add_side(desk: SourceDesk, side, is_committed: bool) -> None:
     backfill_policy=dg.BackfillPolicy.single_run(),
 )
 @failing_clearly
+@alone_with_corpus
 def papers(
     context: dg.AssetExecutionContext, house: dg.ResourceParam[House], desk: dg.ResourceParam[SourceDesk]
 ) -> None:
@@ -123,6 +128,7 @@ def papers(
 
 @dg.asset(deps=[papers, citations, human_outlines], group_name=_GROUP)
 @failing_clearly
+@alone_with_corpus
 def corpus_snapshot(
     context: dg.AssetExecutionContext, house: dg.ResourceParam[House], desk: dg.ResourceParam[SourceDesk]
 ) -> dg.MaterializeResult:
@@ -142,6 +148,7 @@ def corpus_snapshot(
 
 @dg.asset(deps=[corpus_snapshot], group_name=_GROUP, kinds={"lancedb"})
 @failing_clearly
+@alone_with_corpus
 def paper_index(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
     """Full text over all papers; vectors are made when a topic needs them."""
     snapshot = take_snapshot(house.lake)

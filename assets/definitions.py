@@ -6,8 +6,10 @@ import dagster as dg
 from pydantic import Field
 
 from assets import corpus_assets, survey_assets, text_assets
+from assets.automation import rebuild_stale_surveys
 from assets.checks import all_checks
 from assets.resources import House, house, source_desk
+from assets.topic_evidence import topic_evidence
 from generation import editions
 from generation.topics import define_topic
 from ingestion.dates import parse_cutoff
@@ -19,6 +21,7 @@ ASSETS = [
     corpus_assets.papers,
     corpus_assets.corpus_snapshot,
     corpus_assets.paper_index,
+    topic_evidence,
     survey_assets.topic_pool,
     text_assets.topic_documents,
     text_assets.paper_cards,
@@ -67,7 +70,7 @@ refresh_job = dg.define_asset_job(
 
 
 def build_definitions(**overrides) -> dg.Definitions:
-    """All assets, checks, jobs and resources.
+    """All assets, checks, jobs, resources, and automation that is off.
 
     Args:
         overrides: resources by name that replace the production ones.
@@ -76,6 +79,7 @@ def build_definitions(**overrides) -> dg.Definitions:
         assets=ASSETS,
         asset_checks=all_checks,
         jobs=[name_topic, refresh_job],
+        sensors=[rebuild_stale_surveys],
         resources={"house": house, "desk": source_desk, **overrides},
         executor=dg.in_process_executor,
     )

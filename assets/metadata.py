@@ -4,8 +4,11 @@ import functools
 from collections.abc import Mapping
 
 import dagster as dg
+import polars as pl
 
 from corpus.contracts.registry import CONTRACTS
+from corpus.hashing import set_hash
+from corpus.tables import Lake
 from ingestion.errors import LithouseError
 
 _FACTS = ("what", "which", "advice")
@@ -22,6 +25,12 @@ def columns(table: str) -> dict[str, dg.MetadataValue]:
         ),
         "dagster/table_name": table,
     }
+
+
+def outlines_version(lake: Lake) -> dg.DataVersion:
+    """Content of all human outlines. Without it, every refresh would make the outline of every survey stale."""
+    rows = lake.scan("human_outlines").select(pl.concat_str("outline_id", "content_hash", separator=" ")).unique()
+    return dg.DataVersion(set_hash(rows.collect().to_series()))
 
 
 def failing_clearly(body):

@@ -5,18 +5,21 @@ unpartitioned asset is never checked. So: the corpus is compared with what its s
 compared, and a stage runs only if its result is not in the lake for the edition that would come out now.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from assets.instance import open_instance, quiet
+from assets.locks import changing_corpus, one_topic, using_corpus
 from assets.refreshing import index_is_current
 from assets.running import Progress, run
 from corpus.reading import Reader, reader_named
 from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.editions import Edition
-from generation.pools import build_pool
+from generation.pools import Pool, build_pool
 from generation.topics import Topic
 from generation.workshop import Workshop, cutoff_of, view_of
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
@@ -61,16 +64,38 @@ def survey(
     cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
     topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
-    if not index_is_current(home, lake):
-        run(home, ("corpus_snapshot", "paper_index"), progress)
-    workshop = Workshop(home, progress)
+    with _index_as_corpus(home, lake, progress), one_topic(home, topic.key):
+        reading = {"parser": parser, "retry": force, "most_files": most_files}
+        return _survey(Workshop(home, progress), topic, method, writer, reader, reading)
+
+
+@contextmanager
+def _index_as_corpus(home: Path, lake: Lake, progress: Progress | None) -> Iterator[None]:
+    """Corpus and index that fit and stay as they are meanwhile; a refresh under way is waited for.
+
+    A refresh that was killed, or Dagster's between two steps, leaves an index that does not fit: it is updated here.
+    """
+    while True:
+        with using_corpus(home):
+            if index_is_current(home, lake):
+                yield
+                return
+        with changing_corpus(home):
+            if not index_is_current(home, lake):
+                run(home, ("corpus_snapshot", "paper_index"), progress)
+
+
+def _survey(
+    workshop: Workshop, topic: Topic, method: str, writer: str, reader: Reader, reading: Mapping[str, object]
+) -> Written:
+    home, lake, progress, force = workshop.home, workshop.lake, workshop.progress, reading["retry"]
     if force or _pool_is_due(workshop, topic):
         done = [*BY_TOPIC]
     else:
         done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
     if done:
-        reading = {"topic_documents": {"parser": parser, "retry": force, "most_files": most_files}}
-        run(home, done, progress, partition=topic.key, config={n: c for n, c in reading.items() if n in done})
+        config = {"topic_documents": reading} if "topic_documents" in done else {}
+        run(home, done, progress, partition=topic.key, config=config)
     desk = stages.open_desk(workshop, topic, method, writer)
     due = STAGES if force else _due(lake, desk.edition)
     if due:
@@ -88,7 +113,19 @@ def _pool_is_due(workshop: Workshop, topic: Topic) -> bool:
     if not len(held):
         return True
     fresh = build_pool(view_of(workshop.lake, topic), workshop.index, topic, progress=workshop.tell("embedding papers"))
-    return fresh.content_hash != stages.pool_hash(held)
+    if fresh.content_hash != stages.pool_hash(held):
+        return True
+    if fresh.embedded:  # so the last refresh could not tell, and told Dagster that; now it is known
+        _tell_pool(workshop.home, topic.key, fresh)
+    return False
+
+
+def _tell_pool(home: Path, topic: str, pool: Pool) -> None:
+    quiet()
+    from assets.topic_evidence import pool_tags
+
+    with open_instance(home) as instance:
+        pool_tags(instance, topic, pool.content_hash, len(pool.rows))
 
 
 def _texts_due(workshop: Workshop, topic: Topic, writer: str, reader: Reader) -> Iterator[tuple[str, bool]]:

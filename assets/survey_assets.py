@@ -1,15 +1,26 @@
 """Assets of a survey: topic_pool by topic; outline → digests → survey by topic and method."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import dagster as dg
 
+from assets.automation import inputs_changed, pool_changed
 from assets.metadata import columns, failing_clearly
 from assets.partitions import topics, topics_and_methods
 from assets.resources import House
-from assets.topic_of import topic_of
+from assets.topic_evidence import BY_TOPIC, pool_tags, topic_evidence
+from assets.topic_of import topic_at_work
 from generation import editions, stages
+from generation.workshop import Workshop
 
 _GROUP = "surveys"
-_BY_TOPIC = dg.MultiToSingleDimensionPartitionMapping(partition_dimension_name="topic")
+
+
+def _upstream(stage: str | None, *by_topic: str) -> dict[str, dg.AssetIn]:
+    """The stage before, and assets of the topic; all are read from the lake, so nothing is handed over."""
+    named = {stage: dg.AssetIn(dagster_type=dg.Nothing)} if stage else {}
+    return named | {name: dg.AssetIn(partition_mapping=BY_TOPIC, dagster_type=dg.Nothing) for name in by_topic}
 
 
 class WriterConfig(dg.Config):
@@ -20,16 +31,18 @@ class WriterConfig(dg.Config):
 
 @dg.asset(
     partitions_def=topics,
-    deps=["paper_index", "citations"],
+    deps=[topic_evidence],
     group_name=_GROUP,
     kinds={"deltalake"},
     metadata=columns("topic_pool"),
+    automation_condition=pool_changed,
 )
 @failing_clearly
 def topic_pool(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
     """Papers retrieved for a topic; its data version is the hash of their ids and contents."""
-    topic = topic_of(house, context.partition_key)
-    pool, is_new = stages.make_pool(house.workshop(), topic)
+    with topic_at_work(house, context.partition_key) as topic:
+        pool, is_new = stages.make_pool(house.workshop(), topic)
+        tags = pool_tags(context.instance, topic.key, pool.content_hash, len(pool.rows))
     return dg.MaterializeResult(
         metadata={
             "papers": len(pool.rows),
@@ -40,13 +53,18 @@ def topic_pool(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]
             "content_hash": pool.content_hash,
         },
         data_version=dg.DataVersion(pool.content_hash),
+        tags=tags,
     )
 
 
-def _desk(context: dg.AssetExecutionContext, house: House, config: WriterConfig):
+@contextmanager
+def _desk(
+    context: dg.AssetExecutionContext, house: House, config: WriterConfig
+) -> Iterator[tuple[Workshop, stages.Desk]]:
     keys = context.partition_key.keys_by_dimension
-    workshop = house.workshop()
-    return workshop, stages.open_desk(workshop, topic_of(house, keys["topic"]), keys["method"], config.writer)
+    with topic_at_work(house, keys["topic"]) as topic:
+        workshop = house.workshop()
+        yield workshop, stages.open_desk(workshop, topic, keys["method"], config.writer)
 
 
 def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
@@ -62,41 +80,41 @@ def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
 
 @dg.asset(
     partitions_def=topics_and_methods,
-    ins={
-        name: dg.AssetIn(partition_mapping=_BY_TOPIC, dagster_type=dg.Nothing) for name in ("topic_pool", "paper_cards")
-    },
+    ins=_upstream(None, "topic_evidence", "topic_pool", "paper_cards"),
     deps=["human_outlines"],
     group_name=_GROUP,
     kinds={"deltalake"},
     metadata=columns("outlines"),
+    automation_condition=inputs_changed,
 )
 @failing_clearly
 def outline(
     context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """Headings of the survey, with sub-queries."""
-    workshop, desk = _desk(context, house, config)
-    stages.make_outline(workshop, desk)
-    nodes = editions.load_outline(workshop.lake, desk.edition).nodes
+    with _desk(context, house, config) as (workshop, desk):
+        stages.make_outline(workshop, desk)
+        nodes = editions.load_outline(workshop.lake, desk.edition).nodes
     preview = "\n".join(f"{'  ' * (n.level - 1)}- {n.number} {n.title}" for n in nodes)
     return _result(desk, preview, nodes=len(nodes))
 
 
 @dg.asset(
     partitions_def=topics_and_methods,
-    ins={"outline": dg.AssetIn(dagster_type=dg.Nothing)},
+    ins=_upstream("outline", "topic_evidence"),
     group_name=_GROUP,
     kinds={"deltalake"},
     metadata=columns("digests"),
+    automation_condition=inputs_changed,
 )
 @failing_clearly
 def digests(
     context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """What is retrieved for each heading, reranked by time and citations."""
-    workshop, desk = _desk(context, house, config)
-    stages.make_digests(workshop, desk)
-    entries = editions.load_digests(workshop.lake, desk.edition).entries
+    with _desk(context, house, config) as (workshop, desk):
+        stages.make_digests(workshop, desk)
+        entries = editions.load_digests(workshop.lake, desk.edition).entries
     counts: dict[str, int] = {}
     for entry in entries:
         counts[entry.number] = counts.get(entry.number, 0) + 1
@@ -106,19 +124,20 @@ def digests(
 
 @dg.asset(
     partitions_def=topics_and_methods,
-    ins={"digests": dg.AssetIn(dagster_type=dg.Nothing)},
+    ins=_upstream("digests", "topic_evidence"),
     group_name=_GROUP,
     kinds={"deltalake"},
     metadata=columns("surveys"),
+    automation_condition=inputs_changed,
 )
 @failing_clearly
 def survey(
     context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """The survey: sentences with their spans, Markdown, bibliography, page."""
-    workshop, desk = _desk(context, house, config)
-    row = stages.make_survey(workshop, desk, context.run_id)
-    text = (house.path / row["paths"]["markdown"]).read_text(encoding="utf-8")
+    with _desk(context, house, config) as (workshop, desk):
+        row = stages.make_survey(workshop, desk, context.run_id)
+        text = (house.path / row["paths"]["markdown"]).read_text(encoding="utf-8")
     return _result(
         desk,
         text[:6000],

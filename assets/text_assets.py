@@ -2,10 +2,11 @@
 
 import dagster as dg
 
+from assets.automation import pool_changed
 from assets.metadata import columns, failing_clearly
 from assets.partitions import topics
 from assets.resources import House
-from assets.topic_of import topic_of
+from assets.topic_of import topic_at_work
 from corpus.reading import reader_named
 from generation.texts import make_cards, make_documents
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
@@ -29,18 +30,20 @@ class ReaderConfig(dg.Config):
 
 @dg.asset(
     partitions_def=topics,
-    deps=["topic_pool"],
+    deps=["topic_evidence", "topic_pool"],
     group_name=_GROUP,
     kinds={"deltalake", "lancedb"},
     metadata=columns("documents"),
+    automation_condition=pool_changed,
 )
 @failing_clearly
 def topic_documents(
     context: dg.AssetExecutionContext, config: ReaderConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """Texts of the pool's papers: documents, sections, passages, bibliographies, and the edges these give."""
-    topic = topic_of(house, context.partition_key)
-    made = make_documents(house.workshop(), topic, reader_named(config.parser, config.most_files), retry=config.retry)
+    reader = reader_named(config.parser, config.most_files)
+    with topic_at_work(house, context.partition_key) as topic:
+        made = make_documents(house.workshop(), topic, reader, retry=config.retry)
     return dg.MaterializeResult(
         metadata={
             "papers_by_status": made.by_status,
@@ -60,15 +63,17 @@ def topic_documents(
 
 @dg.asset(
     partitions_def=topics,
-    deps=[topic_documents],
+    deps=["topic_evidence", topic_documents],
     group_name=_GROUP,
     kinds={"deltalake", "lancedb"},
     metadata=columns("paper_cards"),
+    automation_condition=pool_changed,
 )
 @failing_clearly
 def paper_cards(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
     """What each paper of the pool contributes, how, what it found and where it ends, with the places that say so."""
-    made = make_cards(house.workshop(), topic_of(house, context.partition_key), "extractive")
+    with topic_at_work(house, context.partition_key) as topic:
+        made = make_cards(house.workshop(), topic, "extractive")
     return dg.MaterializeResult(
         metadata={
             "cards_written": made.written,

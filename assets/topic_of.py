@@ -1,8 +1,11 @@
 """The topic of a partition key."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from assets.locks import one_topic, using_corpus
 from assets.resources import House
 from generation import editions
 from generation.topics import Topic, define_topic
@@ -26,3 +29,15 @@ def topic_of(house: House, key: str) -> Topic:
             which=key,
             advice='Name it with `lithouse survey "TITLE"` or the job name_topic, which give it a safe key.',
         ) from None
+
+
+@contextmanager
+def topic_at_work(house: House, key: str) -> Iterator[Topic]:
+    """The topic of a partition key, while this process has it for itself and the corpus stays as it is.
+
+    Raises:
+        As `topic_of`.
+    """
+    topic = topic_of(house, key)
+    with using_corpus(house.path), one_topic(house.path, topic.key):
+        yield topic

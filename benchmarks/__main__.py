@@ -17,11 +17,12 @@ from benchmarks.figures import COLLECTED, Figure, print_table
 
 
 def parts(data: Path, work: Path, synthetic: int) -> dict[str, list[str]]:
-    """Part → its module and arguments, in the order in which they run; `sql` asks the lake that `refresh` made."""
+    """Part → its module and arguments, in the order in which they run; `sql` and `pool_cost` use the lake that `refresh` made."""
     metadata, home = str(data / "arxiv_metadata"), str(work / "home")
     found = {
         "refresh": ["refresh", metadata, "--files", "papers_2*.parquet", "papers_until_*.parquet", "--home", home],
         "sql": ["sql", home, "--work", str(work / "sql")],
+        "pool_cost": ["pool_cost", home, "--work", str(work / "pool")],
         "search": ["search", "--data", str(data)],
         "embedding": ["embedding", "--data", str(data)],
         "pool": ["pool_retrieval", "--data", str(data)],
@@ -43,7 +44,7 @@ def parts(data: Path, work: Path, synthetic: int) -> dict[str, list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("LITHOUSE_SHARED_DATA"))
-    parser.add_argument("--only", nargs="*", help="parts to run; sql needs refresh")
+    parser.add_argument("--only", nargs="*", help="parts to run; sql and pool_cost need refresh")
     parser.add_argument("--synthetic", type=int, default=700_000, help="papers of a second refresh; 0 for none")
     given = parser.parse_args()
     if given.data is None:

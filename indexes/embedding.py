@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from indexes.tokens import Tokenize, load_tokenizer
-from ingestion.errors import BadInput, NotFound
+from ingestion.errors import BadInput, LithouseError, NotFound
 
 DIMENSIONS = 384
 MODEL_TOKENS = 256
@@ -25,7 +25,10 @@ _BATCH = 8  # larger batches are slower on CPU: 32 took 1.3 times as long and tw
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What vectors must have in common to be compared: model name, its file's sha256, cut, size."""
+    """What vectors must have in common to be compared: model name, its file's sha256, cut, size.
+
+    A model behind a service has no file ("") and cuts texts as it likes (0).
+    """
 
     name: str
     sha256: str
@@ -33,6 +36,8 @@ class EmbedderIdentity:
     dimensions: int
 
     def __str__(self) -> str:
+        if not self.sha256:
+            return f"{self.name} ({self.dimensions} dimensions)"
         return f"{self.name} (sha256 {self.sha256[:12]}…, {self.max_tokens} tokens, {self.dimensions} dimensions)"
 
 
@@ -162,6 +167,7 @@ def embed_each(embedder: TextEmbedder, texts: Sequence[str | None]) -> Embedded:
     a number, the batch is halved until the culprits stand alone.
 
     Raises:
+        LithouseError: the embedder cannot be used or reached.
         Exception: the embedder's own, where it fails for each of several texts: then it is not the texts.
     """
     skipped = [(position, reason) for position, text in enumerate(texts) if (reason := refusal(text))]
@@ -174,8 +180,8 @@ def embed_each(embedder: TextEmbedder, texts: Sequence[str | None]) -> Embedded:
         try:
             vectors = _answer(embedder, [str(texts[position]) for position in positions])
         except Exception as error:  # any embedder may be plugged in, so any error can be one text's
-            if isinstance(error, NotFound):
-                raise
+            if isinstance(error, LithouseError) and not isinstance(error, BadInput):
+                raise  # the embedder says itself that no text is to blame
             if len(positions) == 1:
                 errors[positions[0]] = error
                 return

@@ -7,6 +7,7 @@ all of the identity is passed, and compared by us. How texts become vectors is i
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from lancedb.embeddings import EmbeddingFunctionConfig, TextEmbeddingFunction, get_registry
 from pydantic import PrivateAttr
@@ -78,6 +79,13 @@ def identity_of(schema: pa.Schema) -> EmbedderIdentity | None:
         return EmbedderIdentity(model["name"], model["sha256"], model["max_tokens"], model["dimensions"])
     except (KeyError, ValueError, TypeError):
         return None
+
+
+def vectors_of(rows: pa.Table | pa.RecordBatch) -> np.ndarray:
+    """The rows' vectors, float32 (rows, dimensions)."""
+    column = rows[VECTOR]
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.flatten().to_numpy().reshape(len(column), column.type.list_size)
 
 
 register(MINILM)

@@ -5,26 +5,28 @@ are written in one commit, so a source that has any piece has all of them, and a
 Not here: cutting texts into pieces (`corpus.passages`), whole papers (`paper_index`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from filelock import FileLock
 from lancedb.index import FTS, BTree
 from lancedb.query import MatchQuery
 
-from indexes.embedding import Embedder, EmbedderIdentity, TextEmbedder, embed_each
-from indexes.lance_embedding import VECTOR, configuration, identity_of, register
-from indexes.lance_table import KEY, LanceTable
-from indexes.predicates import admitted, one_of
+from indexes.embedded_table import EmbeddedTable, usable_query
+from indexes.embedding import TextEmbedder, embed_each
+from indexes.lance_table import KEY
+from indexes.locking import alone
+from indexes.maintenance import RETAIN, TableMaintenance, maintain
+from indexes.predicates import Admission, one_of
 from indexes.ranking import Hit, require_count, top
+from indexes.registry_embedder import embedder_of
 from indexes.text_table import plain_words
-from ingestion.errors import BadInput, PermanentFailure
+from indexes.vector_index import DEFAULTS, SearchOptions
+from ingestion.errors import BadInput
 
 PIECE = "piece_id"
 COLUMNS = {
@@ -50,39 +52,38 @@ class PieceReport:
     skipped: list[tuple[str, str]]
 
 
-class PieceIndex(LanceTable):
+class PieceIndex(EmbeddedTable):
     """Pieces of one kind.
 
     Args:
         folder: of the index.
         name: `passages` or `cards`.
-        embedder: the packaged model by default, made when first needed.
+        embedder: by default the one that the vectors were made by, else the packaged one; made when first needed.
+        version: read this version and write nothing; None for the newest.
+        options: of the approximate index.
     """
 
-    def __init__(self, folder: Path, name: str, embedder: TextEmbedder | None = None) -> None:
-        super().__init__(folder, name, PIECE)
+    rows_per_paper = 100
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        embedder: TextEmbedder | None = None,
+        *,
+        version: int | None = None,
+        options: SearchOptions = DEFAULTS,
+    ) -> None:
+        what = f"vectors of the {name}"
+        super().__init__(folder, name, PIECE, what=what, advice="survey again", version=version, options=options)
         self._embedder = embedder
 
     @property
     def embedder(self) -> TextEmbedder:
         """The embedder of the vectors; made when first asked for."""
         if self._embedder is None:
-            self._embedder = Embedder()
+            self._embedder = embedder_of(self.identity)
         return self._embedder
-
-    def require(self, identity: EmbedderIdentity) -> None:
-        """Refuse another embedder than the one that made the vectors.
-
-        Raises:
-            PermanentFailure: name, file, cut or size differ.
-        """
-        if self.table is None or (stored := identity_of(self.table.schema)) == identity:
-            return
-        raise PermanentFailure(
-            f"the vectors of the {self.name} were made by another embedder",
-            which=f"stored: {stored or 'unknown'}; now: {identity}",
-            advice=f"Use the stored one, or remove the folder {self.path} and survey again.",
-        )
 
     def sources(self, paper_ids: Sequence[str]) -> set[tuple[str, str]]:
         """(paper id, source hash) of what is indexed of these papers."""
@@ -123,7 +124,7 @@ class PieceIndex(LanceTable):
             BadInput: a column is missing or of another type, or a piece comes twice.
             PermanentFailure: the vectors there were made by another embedder; nothing is written.
         """
-        with self._alone():
+        with alone(self.folder, self.name):
             return self._update(papers, set(kept), progress, total)
 
     def _update(
@@ -160,26 +161,15 @@ class PieceIndex(LanceTable):
                 self._remove(stale)
                 is_changed = True
         if is_changed or not self.is_whole():
-            self.current(
-                {KEY: BTree(), "text": FTS(stem=True, remove_stop_words=True, language="English")}, is_changed=True
-            )
+            self.take_in({KEY: BTree(), "text": FTS(stem=True, remove_stop_words=True, language="English")})
+            self.bring_up_vectors()
         return PieceReport(embedded, reused, skipped)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Wait until no other process updates these pieces.
-
-        Lance lets two writers insert the same key, and refuses one of two that compact at once. Whoever waited finds
-        what the other embedded and need not do it again. The lock ends with its process, however that ends.
-        """
-        with self.writing():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.folder / f"{self.name}.lock")
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
+    def maintain(self, keep: Collection[int], *, retain: timedelta = RETAIN) -> list[TableMaintenance]:
+        """`maintenance.maintain` for this table; `keep` are versions that stay readable, beside the newest."""
+        done = maintain(self.folder, {self.name: keep}, retain=retain, tables=(self.name,))
+        self.see_latest()
+        return done
 
     def dense(
         self,
@@ -190,34 +180,26 @@ class PieceIndex(LanceTable):
         within: Collection[str] | None = None,
         excluded: Collection[str] = (),
         with_withdrawn: bool = False,
+        exact: bool = False,
     ) -> list[Hit]:
-        """The k pieces nearest to the query by cosine, exactly; a `Hit.paper_id` here is a piece's id.
+        """The k pieces nearest to the query by cosine; a `Hit.paper_id` here is a piece's id.
 
         Args:
             query: a text, or a vector of float32 (dimensions,).
             within: pieces of these papers only; None for all.
+            exact: compare every admitted piece, also where an approximate index would be used (`vector_index`).
 
         Raises:
             BadInput: an unusable query, k below 1, or a cutoff that is no day.
             PermanentFailure: the vectors were made by another embedder.
         """
-        where = admitted(cutoff, excluded=excluded, within=within, with_withdrawn=with_withdrawn)
+        admission = Admission(cutoff, excluded, within, with_withdrawn)
         require_count(k)
         self.require(self.embedder.identity)
         if not self.count():
             return []
-        vector = self.embedder.embed([query])[0] if isinstance(query, str) else np.asarray(query, dtype=np.float32)
-        if vector.shape != (self.embedder.identity.dimensions,) or not np.isfinite(vector).all() or not vector.any():
-            raise BadInput("the query vector is not usable", which=f"shape {vector.shape}")
-
-        def fetch(limit: int) -> list[Hit]:
-            found = self.table.search(vector, vector_column_name=VECTOR).distance_type("cosine")
-            found = found.bypass_vector_index().where(where, prefilter=True)
-            with self.reading():
-                rows = found.select([PIECE, "_distance"]).limit(limit).to_arrow()
-            return _hits(rows[PIECE].to_pylist(), [1.0 - d for d in rows["_distance"].to_pylist()])
-
-        return top(fetch, k)
+        vector = self.embedder.embed([query])[0] if isinstance(query, str) else query
+        return self.nearest(usable_query(vector, self.embedder.identity.dimensions), k, admission, exact=exact)
 
     def full_text(
         self,
@@ -234,7 +216,7 @@ class PieceIndex(LanceTable):
         Raises:
             BadInput: no word in the query, k below 1, or a cutoff that is no day.
         """
-        where = admitted(cutoff, excluded=excluded, within=within, with_withdrawn=with_withdrawn)
+        where = Admission(cutoff, excluded, within, with_withdrawn).where
         words = plain_words(query)
         require_count(k)
         if not self.count():
@@ -249,14 +231,7 @@ class PieceIndex(LanceTable):
         return top(fetch, k)
 
     def _write(self, rows: pl.DataFrame, vectors: np.ndarray) -> None:
-        identity = self.embedder.identity
-        register(identity.name)
-        schema = _schema(identity.dimensions)
-        if self.table is None:
-            self.create(schema, embedding_functions=[configuration(identity)])
-        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), identity.dimensions)
-        plain = rows.select(list(COLUMNS)).to_arrow()
-        self.merge(pa.table([*plain.columns, column], names=schema.names).cast(schema))
+        self.put(rows.select(list(COLUMNS)).to_arrow(), vectors, self.embedder.identity, _SCHEMA)
 
     def _remove(self, sources: Collection[tuple[str, str]]) -> None:
         by_paper: dict[str, list[str]] = {}
@@ -296,15 +271,13 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _schema(dimensions: int) -> pa.Schema:
-    return pa.schema(
-        [
-            pa.field(PIECE, pa.string(), nullable=False),
-            pa.field(KEY, pa.string(), nullable=False),
-            pa.field("source_hash", pa.string(), nullable=False),
-            pa.field("submitted_latest", pa.date32(), nullable=False),
-            pa.field("is_withdrawn", pa.bool_(), nullable=False),
-            pa.field("text", pa.string(), nullable=False),
-            pa.field(VECTOR, pa.list_(pa.float32(), dimensions), nullable=False),
-        ]
-    )
+_SCHEMA = pa.schema(
+    [
+        pa.field(PIECE, pa.string(), nullable=False),
+        pa.field(KEY, pa.string(), nullable=False),
+        pa.field("source_hash", pa.string(), nullable=False),
+        pa.field("submitted_latest", pa.date32(), nullable=False),
+        pa.field("is_withdrawn", pa.bool_(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+    ]
+)

@@ -4,6 +4,7 @@ No other module writes a literal into a predicate. Which papers to leave out is 
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from ingestion.errors import BadInput
@@ -62,3 +63,18 @@ def admitted(
     elif excluded:
         parts.append(f"NOT ({one_of('paper_id', excluded)})")
     return " AND ".join(parts)
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What a search may see; see `admitted`, which also says what is refused."""
+
+    cutoff: date
+    excluded: Collection[str] = ()
+    within: Collection[str] | None = None
+    with_withdrawn: bool = False
+    where: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        where = admitted(self.cutoff, excluded=self.excluded, within=self.within, with_withdrawn=self.with_withdrawn)
+        object.__setattr__(self, "where", where)

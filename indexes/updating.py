@@ -11,11 +11,14 @@ import polars as pl
 
 from indexes import built_from as record
 from indexes.built_from import BuiltFrom
-from indexes.lance_table import KEY, STATE, LanceTable
+from indexes.lance_table import KEY, STATE, LanceTable, require_tag_name
+from indexes.locking import alone
 from indexes.text_table import SCHEMA, TextTable
 from indexes.vector_table import VectorTable
 from ingestion.errors import BadInput, TransientFailure
 
+LOCK = "papers"
+"""Under which both tables are written; see `locking`."""
 _BATCH_ROWS = 20_000  # about 30 MB of titles and abstracts
 _TYPES = dict(pl.DataFrame(SCHEMA.empty_table()).schema)
 
@@ -45,6 +48,14 @@ def update(
     snapshot: str,
 ) -> IndexUpdate:
     """`PaperIndex.update`; see there. Holds the keys of all papers in memory, and one batch of texts."""
+    require_tag_name(snapshot)
+    with alone(folder, LOCK):
+        return _update(folder, text, vectors, papers, snapshot)
+
+
+def _update(
+    folder: Path, text: TextTable, vectors: VectorTable, papers: Iterable[pl.DataFrame] | pl.DataFrame, snapshot: str
+) -> IndexUpdate:
     text.make()
     text.see_latest()
     vectors.see_latest()
@@ -80,6 +91,8 @@ def update(
             advice="Run `lithouse refresh` again, alone.",
         )
     record.write(folder, BuiltFrom(snapshot, len(seen), versions(text, vectors), vectors.identity))
+    for table in (text, vectors):
+        table.tag(snapshot)
     return IndexUpdate(snapshot, added, changed, len(removed), len(seen) - added - changed, stale)
 
 

@@ -1,6 +1,7 @@
-"""The vector table: embeddings of the papers that have needed one, and exact search in them.
+"""The vector table: embeddings of the papers that have needed one.
 
-Texts and full text live in `text_table`; how texts become vectors is in `embedding`.
+Texts and full text live in `text_table`; how texts become vectors is in `embedding`, how they are searched in
+`embedded_table`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,37 +11,33 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from indexes.embedded_table import EmbeddedTable
 from indexes.embedding import EmbedderIdentity
-from indexes.lance_embedding import VECTOR, configuration, identity_of, register
-from indexes.lance_table import KEY, STATE, LanceTable
-from indexes.ranking import Hit, top
-from ingestion.errors import PermanentFailure
+from indexes.lance_embedding import VECTOR, vectors_of
+from indexes.lance_table import KEY, STATE
+from indexes.vector_index import DEFAULTS, SearchOptions
+
+_SCHEMA = pa.schema(
+    [
+        pa.field(KEY, pa.string(), nullable=False),
+        pa.field("content_hash", pa.string(), nullable=False),
+        pa.field("submitted_latest", pa.date32(), nullable=False),
+        pa.field("is_withdrawn", pa.bool_(), nullable=False),
+    ]
+)
 
 
-class VectorTable(LanceTable):
+class VectorTable(EmbeddedTable):
     """`paper_vectors`: absent until the first vector is stored."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, "paper_vectors")
-
-    @property
-    def identity(self) -> EmbedderIdentity | None:
-        """Of the embedder that made the vectors; None where there is no table or it does not say."""
-        return None if self.table is None else identity_of(self.table.schema)
-
-    def require(self, identity: EmbedderIdentity) -> None:
-        """Refuse another embedder than the one that made the vectors.
-
-        Raises:
-            PermanentFailure: name, file, cut or size differ.
-        """
-        if self.table is None or self.identity == identity:
-            return
-        raise PermanentFailure(
-            "the vectors were made by another embedder",
-            which=f"stored: {self.identity or 'unknown'}; now: {identity}",
-            advice=f"Use the stored one, or remove the folder {self.path} and run "
-            "`lithouse index --all` to embed again.",
+    def __init__(self, folder: Path, *, version: int | None = None, options: SearchOptions = DEFAULTS) -> None:
+        super().__init__(
+            folder,
+            "paper_vectors",
+            what="vectors",
+            advice="run `lithouse index --all` to embed again",
+            version=version,
+            options=options,
         )
 
     def write(self, papers: pl.DataFrame, vectors: np.ndarray, identity: EmbedderIdentity) -> None:
@@ -49,15 +46,7 @@ class VectorTable(LanceTable):
         Args:
             vectors: float32 (papers, dimensions), finite, rows of length 1.
         """
-        self.require(identity)
-        register(identity.name)
-        schema = _schema(identity.dimensions)
-        if self.table is None:
-            self.create(schema, embedding_functions=[configuration(identity)])
-        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), identity.dimensions)
-        states = papers.select(KEY, *STATE).to_arrow()
-        rows = pa.table([*states.columns, column], names=schema.names).cast(schema)
-        self.merge(rows)
+        self.put(papers.select(_SCHEMA.names).to_arrow(), vectors, identity, _SCHEMA)
 
     def follow(self, texts: pl.DataFrame) -> int:
         """Drop vectors whose paper is gone or has other content, and take over changed days and withdrawals.
@@ -80,7 +69,7 @@ class VectorTable(LanceTable):
         moved = texts.join(kept, on=KEY, how="semi").join(kept, on=[KEY, *STATE], how="anti")
         for rows in self.rows(moved[KEY].to_list(), [KEY, VECTOR]) if identity else ():
             states = pl.DataFrame(rows.select([KEY])).join(moved, on=KEY, how="left", maintain_order="left")
-            self.write(states, _matrix(rows), identity)
+            self.write(states, vectors_of(rows), identity)
         if stale:
             self.delete(stale)
         if stale or moved.height:
@@ -88,42 +77,16 @@ class VectorTable(LanceTable):
         return len(stale)
 
     def finish(self) -> None:
-        """Bring the index on ids up to the rows and join small files."""
-        self.current({}, is_changed=True)
+        """Bring the indexes up to the rows, and the approximate one to its floor of recall."""
+        self.take_in()
+        self.bring_up_vectors()
+
+    def states(self, keys: Sequence[str]) -> pl.DataFrame:
+        """paper_id and content_hash of those of these rows that there are, in no order."""
+        found = [pl.DataFrame(rows) for rows in self.rows(keys, [KEY, "content_hash"])]
+        return pl.concat(found) if found else pl.DataFrame(schema={KEY: pl.String, "content_hash": pl.String})
 
     def matrices(self, paper_ids: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
         """Ids and float32 (m, d) of those that have a vector, in slices, in no order."""
         for rows in self.rows(paper_ids, [KEY, VECTOR]):
-            yield rows[KEY].to_pylist(), _matrix(rows)
-
-    def search(self, vector: np.ndarray, k: int, where: str) -> list[Hit]:
-        """The k nearest by cosine (the score, -1 to 1), exactly: every admitted row is compared."""
-        if not self.count():
-            return []
-
-        def fetch(limit: int) -> list[Hit]:
-            found = self.table.search(vector, vector_column_name=VECTOR).distance_type("cosine")
-            found = found.bypass_vector_index().where(where, prefilter=True)
-            with self.reading():
-                rows = found.select([KEY, "_distance"]).limit(limit).to_arrow()
-            pairs = zip(rows[KEY].to_pylist(), rows["_distance"].to_pylist(), strict=True)
-            return [Hit(paper_id, 1.0 - distance) for paper_id, distance in pairs]
-
-        return top(fetch, k)
-
-
-def _schema(dimensions: int) -> pa.Schema:
-    return pa.schema(
-        [
-            pa.field(KEY, pa.string(), nullable=False),
-            pa.field("content_hash", pa.string(), nullable=False),
-            pa.field("submitted_latest", pa.date32(), nullable=False),
-            pa.field("is_withdrawn", pa.bool_(), nullable=False),
-            pa.field(VECTOR, pa.list_(pa.float32(), dimensions), nullable=False),
-        ]
-    )
-
-
-def _matrix(rows: pa.Table) -> np.ndarray:
-    column = rows[VECTOR].combine_chunks()
-    return column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+            yield rows[KEY].to_pylist(), vectors_of(rows)

@@ -30,7 +30,10 @@ def command(topic: str, sentence: int | None, section: str | None, as_json: bool
     elif section is not None:
         tree = lineage.of_section(lake, row, section)
     else:
+        from assets.making import assets_of
+
         tree = lineage.of_survey(lake, row)
+        tree.children[-1].children += assets_of(lake.home, row)  # of the run
     if as_json:
         print_json(tree.as_json())
     else:

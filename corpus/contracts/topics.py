@@ -37,7 +37,9 @@ class TopicPaper(dy.Schema):
     citation_count = dy.Int64(
         description="Citing papers the topic may see, of edges that sources give.", metadata={"unit": "papers"}
     )
-    reason = dy.String(description="full text, citation neighbourhood, or asked for by the user.")
+    reason = dy.String(
+        description="full text, full text of key terms: …, citation neighbourhood, or asked for by the user."
+    )
     content_hash = dy.String(description="Content of the paper when the pool was built.")
 
 

@@ -20,7 +20,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "ingestion" / "sample"
 TOPIC, SLUG = "Retrieval-Augmented Generation", "retrieval-augmented-generation"
-_DAGSTER = ("LITHOUSE_DAGSTER_STORAGE", "DAGSTER_HOME")
+_DAGSTER = ("LITHOUSE_DAGSTER_STORAGE", "DAGSTER_HOME", "DAGSTER_EVENT_BATCH_SIZE")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 
 _TABLES = ["arxiv_records", "citations", "human_outlines", "papers"]
 _STAGES = ["topic_pool", "outline", "digests", "survey"]
+_SURVEYS = ["topic_evidence", *_STAGES]
 _TEXTS = {"topic_documents": "documents", "paper_cards": "paper_cards"}
 
 
@@ -27,18 +28,20 @@ def _checks(graph):
 
 def test_every_asset_has_a_description_a_group_and_its_upstreams(graph):
     nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
-    assert set(nodes) == {*_TABLES, "corpus_snapshot", "paper_index", *_TEXTS, *_STAGES}
+    assert set(nodes) == {*_TABLES, "corpus_snapshot", "paper_index", *_TEXTS, *_SURVEYS}
     for name, node in nodes.items():
         assert node.description, name
-        assert node.group_name == ("surveys" if name in _STAGES else "texts" if name in _TEXTS else "corpus"), name
+        assert node.group_name == ("surveys" if name in _SURVEYS else "texts" if name in _TEXTS else "corpus"), name
     parents = {name: {key.to_user_string() for key in node.parent_keys} for name, node in nodes.items()}
     assert parents["papers"] == {"arxiv_records"}
-    assert parents["topic_pool"] == {"paper_index", "citations"}
-    assert parents["survey"] == {"digests"}
-    assert parents["digests"] == {"outline"}
-    assert parents["topic_documents"] == {"topic_pool"}
-    assert parents["paper_cards"] == {"topic_documents"}
-    assert parents["outline"] == {"topic_pool", "paper_cards", "human_outlines"}
+    assert parents["topic_evidence"] == {"paper_index", "citations"}
+    assert parents["topic_pool"] == {"topic_evidence"}
+    # Dagster's staleness looks one step up: what a changed pool makes stale has the evidence among its upstreams.
+    assert parents["survey"] == {"topic_evidence", "digests"}
+    assert parents["digests"] == {"topic_evidence", "outline"}
+    assert parents["topic_documents"] == {"topic_evidence", "topic_pool"}
+    assert parents["paper_cards"] == {"topic_evidence", "topic_documents"}
+    assert parents["outline"] == {"topic_evidence", "topic_pool", "paper_cards", "human_outlines"}
 
 
 def test_every_table_asset_shows_the_columns_of_its_contract(graph):

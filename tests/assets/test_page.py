@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,7 @@ TITLE, SLUG = "retrieval augmented generation", "retrieval-augmented-generation"
 _SELECTOR = {"repositoryLocationName": "assets.definitions", "repositoryName": "__repository__"}
 _PARTITION = "mutation($r: RepositorySelector!, $k: String!) { addDynamicPartition(repositorySelector: $r, partitionsDefName: \"topics\", partitionKey: $k) { __typename ... on PythonError { message } } }"  # fmt: skip
 _LAUNCH = "mutation($p: ExecutionParams!) { launchRun(executionParams: $p) { __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } ... on RunConfigValidationInvalid { errors { message } } } }"  # fmt: skip
+_STALE = "query($k: AssetKeyInput!, $p: String!) { assetNodeOrError(assetKey: $k) { ... on AssetNode { staleStatus(partition: $p) staleCauses(partition: $p) { reason key { path } } } } }"  # fmt: skip
 _STATE = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
 
 
@@ -203,6 +205,71 @@ def test_or01_a_key_added_by_hand_that_is_no_topic_is_refused_with_advice_and_to
     assert "name_topic" in told
     assert sorted(p.name for p in page.home.parent.iterdir()) == around
     assert sorted(str(p) for p in page.home.rglob("*") if "dagster" not in p.parts) == inside
+
+
+def _stale(page, asset: str, partition: str) -> tuple[str, list[str]]:
+    """Status and causes of a partition as the page asks for them."""
+    told = page.ask(_STALE, k={"path": [asset]}, p=partition)["assetNodeOrError"]
+    return told["staleStatus"], [cause["key"]["path"][0] for cause in told["staleCauses"]]
+
+
+def test_or09_the_page_shows_the_topic_that_a_refresh_made_stale_and_no_other(page, tools, tmp_path, sample_records):
+    first = tools.lithouse(page.home, "survey", TITLE, "--json")
+    second = tools.lithouse(page.home, "survey", "Retrieval evaluation", "--cutoff", "2023-09-30", "--json")
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    keys = {r.json["slug"]: f"surveyforge|{r.json['slug']}" for r in (first, second)}
+    assert {slug: _stale(page, "survey", key) for slug, key in keys.items()} == dict.fromkeys(keys, ("FRESH", []))
+    changed = next(r for r in sample_records if r["id"][:4] == "2311" and r["id"] in first.json["consulted"])
+    abstract = "Retrieval-augmented generation is reconsidered. We show that passages matter. Results improve by 9%."
+    mirror = tools.write_mirror(tmp_path / "news", [{**changed, "abstract": abstract}])
+    told = tools.lithouse(page.home, "refresh", "--source", f"mirror:{mirror}", "--cutoff", "2024-12-31", "--json")
+    assert told.json["rows_changed"] == 1, told.err
+    assert _stale(page, "survey", keys[SLUG]) == ("STALE", ["topic_evidence"])
+    assert _stale(page, "topic_pool", SLUG) == ("STALE", ["topic_evidence"])
+    assert _stale(page, "survey", keys[second.json["slug"]]) == ("FRESH", [])
+    assert _stale(page, "topic_pool", second.json["slug"]) == ("FRESH", [])
+
+
+def test_the_automation_that_rebuilds_surveys_is_there_and_stopped(page):
+    told = page.ask(
+        "query($s: RepositorySelector!) { sensorsOrError(repositorySelector: $s) { ... on Sensors { results {"
+        " name sensorState { status } } } } }",
+        s=_SELECTOR,
+    )["sensorsOrError"]["results"]
+    assert told == [{"name": "rebuild_stale_surveys", "sensorState": {"status": "STOPPED"}}]
+
+
+def test_the_command_line_surveys_and_refreshes_while_a_run_of_the_page_goes_on(page, tools, tmp_path, sample_records):
+    other = "retrieval-of-passages"
+    page.add_topic(other)
+    mirror = tools.write_mirror(tmp_path / "near", [r for r in sample_records if r["id"] == "2401.15884"])
+    with ThreadPoolExecutor() as pool:
+        run = pool.submit(
+            page.materialize, ["topic_pool", "topic_documents", "paper_cards"], {"dagster/partition": other}
+        )
+        ours = [
+            ["survey", "Language models for question answering", "--json"],
+            ["refresh", "--source", f"mirror:{mirror}", "--cutoff", "2024-12-31", "--json"],
+        ]
+        commands = [
+            subprocess.Popen(
+                [sys.executable, "-m", "assets.cli", *arguments],
+                env={**os.environ, "LITHOUSE_HOME": str(page.home)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for arguments in ours
+        ]
+        told = [command.communicate(timeout=240) for command in commands]
+        assert run.result()[1] == "SUCCESS", page.log.read_text(errors="replace")[-3000:]
+    assert [command.returncode for command in commands] == [0, 0], told
+    assert not any("Traceback" in err for _, err in told)
+    assert json.loads(told[1][0])["rows_added"] == 1
+    held = tools.lithouse(page.home, "sql", "SELECT topic, count(*) AS n FROM topic_pool GROUP BY topic", "--json").json
+    assert {row["topic"] for row in held} >= {other, json.loads(told[0][0])["slug"]}
+    again = tools.lithouse(page.home, "survey", other.replace("-", " "), "--json")
+    assert again.code == 0, again.err
 
 
 def test_the_server_listens_on_the_loopback_address_only(page):

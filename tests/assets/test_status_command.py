@@ -24,9 +24,9 @@ def test_or09_a_changed_paper_makes_stale_the_survey_whose_pool_holds_it_and_say
     assert sum(held.values()) == 40
     frozen = run("survey", "Retrieval evaluation", "--cutoff", "2023-12-31", "--pool", "10", "--json")
     assert frozen.code == 0, frozen.err
-    pool = run("sql", f"SELECT paper_id FROM topic_pool WHERE topic = '{frozen.json['slug']}'", "--json").json
     papers = run("sql", f"SELECT paper_id FROM topic_pool WHERE topic = '{tools.slug}'", "--json").json
-    wanted = sorted({r["paper_id"] for r in papers} - {r["paper_id"] for r in pool})[0]
+    # Later than the other topic's cutoff: a paper that it sees may change its pool without being in it.
+    wanted = min(r["paper_id"] for r in papers if r["paper_id"] >= "2401")
 
     abstract = "Retrieval-augmented generation is reconsidered. We show that passages matter. Results improve by 9%."
     told = _summary(run, sample_records, tools, tmp_path, wanted, abstract)
@@ -36,7 +36,8 @@ def test_or09_a_changed_paper_makes_stale_the_survey_whose_pool_holds_it_and_say
     after = _surveys(run)
     assert after[tools.slug]["state"] == "stale"
     assert after[tools.slug]["cause"] == f"1 changed: {wanted}"
-    assert after[frozen.json["slug"]]["state"] == "fresh"
+    other = after[frozen.json["slug"]]
+    assert (other["state"], other["cause"]) == ("fresh", "")
     assert f"stale: 1 changed: {wanted}" in run("status").out
 
     again = run("survey", tools.slug, "--json")

@@ -101,6 +101,21 @@ def test_cutoff_exclusions_within_and_withdrawn_apply_to_both_searches(build, fr
         assert len(search("owl", 2, cutoff=DAY)) == 2
 
 
+@pytest.mark.parametrize("left_out", [3, 100])
+def test_few_and_many_papers_left_out_give_the_same_as_a_cutoff_would(build, frame, left_out):
+    papers = many(240)
+    gone = [paper[0] for paper in papers[:left_out]]
+    index = build(frame(papers, withdrawn=gone[: left_out // 2]))
+    index.embed([paper[0] for paper in papers])
+    kept = {paper[0] for paper in papers} - set(gone)
+    for search in (index.full_text, index.dense):
+        for k in (5, 40, 240):
+            hits = search("a study of graph neural networks", k, cutoff=DAY, excluded=gone[left_out // 2 :])
+            within = search("a study of graph neural networks", k, cutoff=DAY, within=kept)
+            assert names(hits) == names(within)
+            assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in within])
+
+
 def test_vx05_the_cutoff_is_applied_before_the_search(build, frame):
     papers = [(f"2401.{n:05}", f"Owls of region {n}", "Owls hunt at night.") for n in range(1000)]
     days = [date(2023, 1, 1) if n % 100 == 50 else date(2024, 6, 1) for n in range(1000)]

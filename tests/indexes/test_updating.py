@@ -151,6 +151,14 @@ def test_frames_that_are_not_as_they_should_be_write_nothing(build, frame, chang
     index.require("first")
 
 
+@pytest.mark.parametrize("snapshot", ["", "two words", "a/b"])
+def test_a_snapshot_that_cannot_name_a_version_is_refused_before_writing(build, frame, snapshot):
+    index = build(frame(PAPERS))
+    with pytest.raises(BadInput, match="cannot be a tag"):
+        index.update(frame(PAPERS[:1]), snapshot=snapshot)
+    index.require("first")
+
+
 def test_an_update_that_fails_midway_is_of_no_snapshot_until_repaired(build, frame, tmp_path):
     index = build(frame(PAPERS))
 
