@@ -22,7 +22,7 @@ from indexes.embedding import Embedder, paper_text
 from indexes.paper_index import PaperIndex
 from indexes.tokens import load_tokenizer
 
-_PART = 512  # two commits
+_PART = 256  # one commit
 _BATCH = 8
 
 
@@ -31,6 +31,7 @@ def figures(metadata: Path, texts: int = 2000) -> list[Figure]:
     papers = real_papers(metadata).filter(pl.col("abstract").str.len_chars() > 200).sample(texts, seed=7)
     bare = BareLoop()
     ours, theirs = [], []
+    used = {id(ours): 0.0, id(theirs): 0.0}
     with tempfile.TemporaryDirectory(prefix="lithouse-benchmark-") as folder:
         index = PaperIndex.open(Path(folder), create=True)
         index.update(papers, snapshot="benchmark")
@@ -43,9 +44,10 @@ def figures(metadata: Path, texts: int = 2000) -> list[Figure]:
                 (theirs, lambda p=part: bare.embed(_texts(p))),
             ]
             for seconds, turn in turns if number % 2 else turns[::-1]:
-                started = time.perf_counter()
+                started, cpu = time.perf_counter(), time.process_time()
                 turn()
                 seconds.append(time.perf_counter() - started)
+                used[id(seconds)] += time.process_time() - cpu
         first = papers.head(64)
         names, stored = index.vectors(first["paper_id"].to_list())
         agreement = float((stored * bare.embed(_texts(first))).sum(axis=1).min())
@@ -65,6 +67,7 @@ def figures(metadata: Path, texts: int = 2000) -> list[Figure]:
             at_least=0.9,
             unit="",
         ),
+        Figure("  by CPU time", texts / used[id(ours)], "papers/s", "bare onnxruntime loop", texts / used[id(theirs)]),
         Figure(f"  least cosine between the two over {len(names)} papers", agreement, "", at_least=0.999),
         Figure("254,515 papers would take", 254_515 / rates[0] / 3600, "h"),
     ]

@@ -30,6 +30,7 @@ from generation.texts import cards_hash, cards_of
 from generation.topics import Topic
 from generation.values import Survey
 from generation.workshop import Workshop, view_of
+from indexes.piece_index import piece_versions
 from ingestion.errors import BadInput, NotFound
 
 METHODS = {"surveyforge": SurveyForge}
@@ -102,7 +103,8 @@ def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: s
     )  # fmt: skip
     # All tables, so that SQL as of the edition shows one state of the lake; its own row tells when it was finished.
     manifest = {t: v for t, v in view.versions if t != "surveys"}
-    manifest |= {f"index/{name}": version for name, version in workshop.index.versions().items()}
+    index = workshop.index.versions() | piece_versions(workshop.index.folder)
+    manifest |= {f"index/{name}": version for name, version in index.items()}
     return Desk(edition, library, method, writer, manifest)
 
 

@@ -18,13 +18,14 @@ from lancedb.query import MatchQuery
 
 from indexes.embedded_table import EmbeddedTable, usable_query
 from indexes.embedding import TextEmbedder, embed_each
-from indexes.lance_table import KEY
+from indexes.lance_table import KEY, LanceTable
 from indexes.locking import alone
 from indexes.maintenance import RETAIN, TableMaintenance, maintain
 from indexes.predicates import Admission, one_of
 from indexes.ranking import Hit, require_count, top
 from indexes.registry_embedder import embedder_of
 from indexes.text_table import plain_words
+from indexes.updating import versions
 from indexes.vector_index import DEFAULTS, SearchOptions
 from ingestion.errors import BadInput
 
@@ -281,3 +282,8 @@ _SCHEMA = pa.schema(
         pa.field("text", pa.string(), nullable=False),
     ]
 )
+
+
+def piece_versions(folder: Path) -> dict[str, int]:
+    """Lance table → version of the pieces that there are, for manifests."""
+    return versions(*(LanceTable(folder, name, PIECE) for name in ("passages", "cards")))
