@@ -119,6 +119,16 @@ def test_the_check_of_the_index_names_the_surveys_that_a_refresh_made_stale(lake
     assert told.metadata["topics"].value == 2
 
 
+def test_a_refresh_that_only_moves_the_cutoff_makes_stale_who_follows_the_corpus(lake, run, instance, tools):
+    source = f"mirror:{tools.sample}"
+    told = run("refresh", "--source", source, "--cutoff", "2023-11-30", "--json").json
+    assert (told["commits"], told["months_changed"], len(told["runs"])) == (0, [], 1)
+    assert _evidence(instance, lake.first)["state"] == "stale"
+    assert _stale(instance, lake.first).keys() == set(CHAIN)
+    assert _stale(instance, lake.second) == {}, "frozen"
+    assert run("refresh", "--source", source, "--cutoff", "2023-11-30", "--json").json["runs"] == []
+
+
 def _requested(instance, cursor=None) -> tuple[dict[str, set[str]], object]:
     """Asset → partitions that the automation would rebuild, and the cursor for the next evaluation."""
     import dagster as dg
