@@ -11,7 +11,6 @@ import pytest
 
 TESTS = Path(__file__).parent
 TITLES = {
-    "The lake and the index at size",
     "A survey worth reading, without a model",
     "Language models: the gateway, the ledger, and surveys written by a model",
     "live sources",
