@@ -38,7 +38,7 @@ def test_the_demo_reads_its_two_files_with_pages_references_and_cards(demo, tool
     edges = sql("SELECT contexts FROM citations WHERE list_contains(sources, 'bibliography') AND len(contexts) > 0")
     assert len(edges) >= 8
     cards = sql("SELECT made_from, count(*) AS n FROM paper_cards GROUP BY made_from ORDER BY made_from")
-    assert cards == [{"made_from": "abstract", "n": 36}, {"made_from": "full text", "n": 2}]
+    assert cards == [{"made_from": "abstract", "n": 38}, {"made_from": "full text", "n": 2}]
     pages = sql("SELECT DISTINCT span.page AS page FROM (SELECT unnest(spans) AS span FROM survey_sentences) "
                 "WHERE span.source = 'passage'")  # fmt: skip
     assert pages

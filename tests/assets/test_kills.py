@@ -211,7 +211,7 @@ def test_a_survey_killed_while_embedding_keeps_the_vectors_it_has(small, home, r
     from indexes.paper_index import PaperIndex
 
     print("kill -9: embed, before the second of three commits of four papers")
-    plan = ["indexes.vector_table:VectorTable.write", "2", "before", "indexes.paper_index:_COMMIT_ROWS=4"]
+    plan = ["indexes.vector_table:VectorTable.write", "2", "before", "indexes.embedding_run:_COMMIT_ROWS=4"]
     _killed(home, plan, "survey", TOPIC, "--json")
     ids = [r["paper_id"] for r in run("sql", "SELECT paper_id FROM papers", "--json").json]
     assert len(PaperIndex.open(home / "index").vectors(ids)[0]) == 4
