@@ -84,6 +84,14 @@ def steps(home: Path, run_id: str) -> dict[str, float]:
         return {s.step_key: s.end_time - s.start_time for s in found if s.start_time and s.end_time}
 
 
+def _same(path: Path, target: Path) -> None:
+    """The same file under another name, which stays when its folder is renamed."""
+    if path.is_symlink():
+        target.symlink_to(path.resolve())
+    else:
+        os.link(path, target)
+
+
 def alter(folder: Path, target: Path, months: tuple[str, str]) -> None:
     """A copy of the snapshot in which 500 records of two months have another title and 500 are new."""
     target.mkdir()
@@ -94,7 +102,7 @@ def alter(folder: Path, target: Path, months: tuple[str, str]) -> None:
         if not any(left.values()) or (
             not frame["id"].str.starts_with(months[0]).any() and not frame["id"].str.starts_with(months[1]).any()
         ):
-            (target / path.name).symlink_to(path.resolve())
+            _same(path, target / path.name)
             continue
         for month in months:
             of_month = frame["id"].str.starts_with(month)

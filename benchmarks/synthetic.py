@@ -53,7 +53,8 @@ def records(count: int, seed: int = 7, at_once: int = 50_000) -> Iterator[pl.Dat
 def _record(number: int, month: date, before: int, drawn: np.ndarray, length: int) -> dict:
     serial = number - int(before) + 1
     is_new = month >= date(2007, 4, 1)
-    key = f"{month:%y%m}.{serial:05d}" if is_new else f"hep-th/{month:%y%m}{serial % 1000:03d}"
+    digits = 5 if month >= date(2015, 1, 1) else 4
+    key = f"{month:%y%m}.{serial:0{digits}d}" if is_new else f"hep-th/{month:%y%m}{serial % 1000:03d}"
     if not is_new and serial >= 1000:  # old ids have three digits; further archives take the rest
         key = f"{('astro-ph', 'hep-ph', 'math', 'cond-mat', 'quant-ph')[serial // 1000 % 5]}/{month:%y%m}{serial % 1000:03d}"
     day = datetime(month.year, month.month, 1 + number % 27, 12)
