@@ -73,6 +73,10 @@ class FileKeys:
     failures: list[Failure]
     as_of: date | None
 
+    def forget(self) -> None:
+        """Do not keep them for another harvest."""
+        _beside(self.path).unlink(missing_ok=True)
+
 
 @dataclass
 class RecordStore:

@@ -18,7 +18,8 @@ from corpus.harvest_report import HarvestReport, Source
 from corpus.hashing import text_hash
 from corpus.keyed import one_per_paper, refusal, within
 from corpus.source_keys import KEYS, FileKeys, RecordStore
-from ingestion.records import Failure
+from ingestion.errors import TransientFailure
+from ingestion.records import Failure, SourceFile
 
 
 @dataclass
@@ -67,12 +68,16 @@ def read_source(
             first version is within it. None keeps everything.
         now: time of the harvest, for tests.
         workspace: folder that keeps keys from one harvest to the next (`raw/harvests` of a home); None keeps none.
+
+    Raises:
+        TransientFailure: a file changed while it was read.
     """
     folder = workspace or Path(tempfile.mkdtemp(prefix="lithouse-harvest-"))
     store = RecordStore(source, folder / text_hash(source.name))
     report = HarvestReport(uuid4().hex, source.name, cutoff, now or datetime.now(UTC), source.files())
     described = {file.path: file for file in report.files}
     files = [store.keys_of(described[name]) for name in source.record_files]
+    _refuse_change(source, store, described, files)
     for found in files:
         report.failures += found.failures
         report.refusals += found.refusals
@@ -95,6 +100,23 @@ def read_source(
     # Whoever forgets to close a reading leaves nothing behind all the same.
     weakref.finalize(reading, _tidy, store, None if workspace else folder)
     return reading
+
+
+def _refuse_change(source: Source, store: RecordStore, described: dict[str, SourceFile], files: list[FileKeys]) -> None:
+    """Keys are kept under the hash that a file had before it was read: another one then must not have been read."""
+    if not store.spools:
+        return
+    changed = [file.path for file in source.files() if described.get(file.path) != file]
+    if not changed:
+        return
+    for found in files:
+        found.forget()
+    store.close()
+    raise TransientFailure(
+        "a file of the source changed while it was read",
+        which=", ".join(changed),
+        advice="Nothing was written; run this again.",
+    )
 
 
 def _tidy(store: RecordStore, folder: Path | None) -> None:

@@ -128,6 +128,24 @@ def test_a_file_that_changes_between_keys_and_records_is_told_and_writes_nothing
     assert lake.read("arxiv_records").is_empty()
 
 
+def test_a_file_that_changes_while_it_is_read_is_told_and_its_keys_are_not_kept(lake, tmp_path, record) -> None:
+    source = write(tmp_path / "s", a=[record("2401.00001")])
+    read = source.inner.read
+
+    class Changing(Counted):
+        def read(self, name: str):
+            write(tmp_path / "s", a=[record("2401.00009")])
+            return read(name)
+
+    with pytest.raises(TransientFailure, match="changed while it was read"):
+        read_source(Changing(source.inner), cutoff=None, workspace=lake.home / "raw" / "harvests")
+    assert not list((lake.home / "raw" / "harvests").rglob("*.json"))
+    write(tmp_path / "s", a=[record("2401.00001")])
+    again = write(tmp_path / "s")
+    assert harvest(lake, again).added == ["2401.00001"]
+    assert again.read_names == ["a.jsonl"]
+
+
 def test_the_result_does_not_depend_on_how_many_rows_go_into_a_commit(tmp_path, record, monkeypatch) -> None:
     records = [record(f"24{m:02d}.0000{n}", day=f"2024-{m:02d}-05") for m in (1, 2, 3, 4) for n in (1, 2, 3)]
     one, many = Lake(tmp_path / "one"), Lake(tmp_path / "many")
