@@ -64,7 +64,7 @@ def citations(
         return dg.MaterializeResult(metadata={"version": house.lake.version("citations") or 0})
     side = read_edges(path)
     change = store_edges(house.lake, desk.source.name, side.rows)
-    _add_side(desk, side, change.is_committed)
+    _add_side(desk, path.name, side, change.is_committed)
     return dg.MaterializeResult(
         metadata={
             "added": change.added,
@@ -88,13 +88,14 @@ def human_outlines(
         return dg.MaterializeResult(metadata={"version": version}, data_version=outlines_version(house.lake))
     side = read_outlines(path)
     change = store_outlines(house.lake, desk.source.name, side.rows)
-    _add_side(desk, side, change.is_committed)
+    _add_side(desk, path.name, side, change.is_committed)
     counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
     return dg.MaterializeResult(metadata=counts, data_version=outlines_version(house.lake))
 
 
-def _add_side(desk: SourceDesk, side, is_committed: bool) -> None:
+def _add_side(desk: SourceDesk, name: str, side, is_committed: bool) -> None:
     report = desk.reading.report
+    report.read_files.add(name)
     report.refusals += side.refusals
     report.failures += side.failures
     report.commits += is_committed

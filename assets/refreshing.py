@@ -42,9 +42,14 @@ def refresh(home: Path, source: Source, cutoff: date | None, progress: Progress 
     """
     started = time.monotonic()
     lake = Lake(home)
-    reading = read_source(source, cutoff=cutoff, workspace=harvests_folder(home))
+    workspace = harvests_folder(home)
+    reading = read_source(source, cutoff=cutoff, workspace=workspace)
     try:
         with changing_corpus(home):
+            # Whoever had to wait looks again: another refresh may have brought what the source said later.
+            if source.files() != reading.report.files:
+                reading.close()
+                reading = read_source(source, cutoff=cutoff, workspace=workspace)
             runs = _refresh(home, lake, source, reading, progress)
     finally:
         reading.close()

@@ -92,7 +92,8 @@ def record_refusals(lake: Lake, report: HarvestReport) -> None:
 
 
 def _unchanged_files(lake: Lake, report: HarvestReport) -> set[str]:
-    """Files that are byte for byte what they were at the source's last harvest."""
-    last = lake.scan("harvests").filter(pl.col("source") == report.source).sort("finished_at").tail(1).collect()
+    """Files that are byte for byte what they were at the source's last finished harvest."""
+    finished = lake.scan("harvests").filter(pl.col("source") == report.source, pl.col("status") != "open")
+    last = finished.sort("finished_at").tail(1).collect()
     before = {(f["path"], f["sha256"]) for files in last["files"] for f in files}
     return {f.path for f in report.files if (f.path, f.sha256) in before}

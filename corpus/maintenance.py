@@ -134,8 +134,8 @@ def _serve(
             compaction = lake.compact(name)
             joined, written = compaction.joined, compaction.written
             lake.checkpoint(name)
-    except LithouseError as error:  # what can be removed is removed all the same
-        failures.append(error.message)
+    except Exception as error:  # whatever Delta meets on disk: what can be removed, and other tables, are served
+        failures.append(_told(error))
     log, disk = _Log.read(folder), dict(_data_files(folder))
     readable = log.readable(disk.keys())
     kept = _kept_versions(log, pins, (now or datetime.now(UTC)) - grace)
@@ -143,8 +143,8 @@ def _serve(
     try:
         needed, lost = _needed(lake, name, folder, kept, log)
         removable = _removable(folder, needed, log.files, disk)
-    except LithouseError as error:
-        failures.append(error.message)
+    except Exception as error:
+        failures.append(_told(error))
     if not is_dry_run:
         for path in removable:
             (folder / path).unlink(missing_ok=True)
@@ -164,6 +164,12 @@ def _serve(
         seconds=round(time.perf_counter() - started, 3),
         failure=" ".join(failures),
     )
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, LithouseError):
+        return error.message
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}. Check disk space and permissions."
 
 
 def _kept_versions(log: _Log, pins: Collection[int], since: datetime) -> set[int]:

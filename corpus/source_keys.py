@@ -55,7 +55,7 @@ _SPOOLED = pl.Schema(
 _CODE = ("corpus/source_keys.py", "corpus/keyed.py", "corpus/hashing.py", "ingestion/records.py", "ingestion/identity.py",
          "ingestion/paper_key.py", "ingestion/dates.py")  # fmt: skip
 _OLD_SECONDS = 24 * 3600
-"""Age at which keys of other bytes are swept: no harvest still reads them."""
+"""Since their last use, after which keys of other bytes are swept: no harvest still reads them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class RecordStore:
     def keys_of(self, file: SourceFile) -> FileKeys:
         """Keys of a file: as kept, or read now."""
         path = self.folder / f"{self._name(file)}.parquet"
-        if getattr(self.source, "keeps_keys", True) and (kept := _kept(path)):
+        if kept := _kept(path):
             return kept
         self.folder.mkdir(parents=True, exist_ok=True)
         return self._read(file, path)
@@ -221,6 +221,8 @@ def _kept(path: Path) -> FileKeys | None:
         rest = orjson.loads(_beside(path).read_bytes())
         keys = pl.read_parquet(path, columns=list(KEYS))
         as_of = date.fromisoformat(rest["as_of"]) if rest["as_of"] else None
+        for used in (path, _beside(path)):
+            used.touch()  # another harvest that sweeps sees that they are in use
         return FileKeys(keys, path, [Refusal(**r) for r in rest["refusals"]], [], as_of)
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
         return None

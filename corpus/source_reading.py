@@ -72,6 +72,7 @@ def read_source(
     Raises:
         TransientFailure: a file changed while it was read.
     """
+    workspace = workspace if getattr(source, "keeps_keys", True) else None
     folder = workspace or Path(tempfile.mkdtemp(prefix="lithouse-harvest-"))
     store = RecordStore(source, folder / text_hash(source.name))
     report = HarvestReport(uuid4().hex, source.name, cutoff, now or datetime.now(UTC), source.files())
@@ -82,7 +83,9 @@ def read_source(
         report.failures += found.failures
         report.refusals += found.refusals
     report.read_files = set(source.record_files)
-    report.as_of = max((f.as_of for f in files if f.as_of), default=None)
+    # No record knows of a day to come, whatever it names.
+    named = max((f.as_of for f in files if f.as_of), default=None)
+    report.as_of = named and min(named, report.started_at.date())
     keys, doubled = one_per_paper(pl.concat([pl.DataFrame(schema=KEYS), *(f.keys for f in files)]))
     report.all_ids = keys["paper_id"]
     if not (len(report.all_ids) or report.failures):

@@ -79,9 +79,8 @@ def build_pool(
         raise NoEvidence(
             f"no paper admitted up to {view.cutoff} is about the topic",
             which=topic.title,
-            advice=f"The nearest of {len(found.paper_ids)} candidates has similarity "
-            f"{max(like.similarity.values(), default=0):.2f}; {options.min_similarity} is asked. Refresh a source "
-            "that covers the topic, or use other words.",
+            advice=f"None of those that share its words best has a similarity of {options.min_similarity} to it. "
+            "Refresh a source that covers the topic, or use other words.",
         )
     order = ordered(like.likeness)
     scores = fused(found.by_text, found.by_terms, order, kept)

@@ -179,7 +179,7 @@ def newer_papers(workshop: Workshop, topic: Topic) -> Newer | None:
 class Memory:
     """What came of a comparison, kept beside the lake: building a pool takes seconds, and nothing of it may have changed.
 
-    Kept with everything that decides it: corpus, edges, topic, cutoff, code, and `of`, what was compared with.
+    Kept with everything that decides it: corpus, edges, embedder, topic, cutoff, code, and `of`, what was compared with.
     """
 
     def __init__(self, workshop: Workshop, view: View, topic: Topic, of: str) -> None:
@@ -187,7 +187,7 @@ class Memory:
         built = self._index.built_from
         code = sources_hash(("generation", "indexes", "corpus/visibility.py"))
         edges = dict(view.versions).get("citations")
-        self._key = text_hash(f"{built and built.snapshot} {edges} {topic} {view.cutoff} {of} {code}")
+        self._key = text_hash(f"{built and (built.snapshot, built.embedder)} {edges} {topic} {view.cutoff} {of} {code}")
         name = "newer" if of == "newer" else "pool"
         self._path = workshop.home / "compared" / f"{topic.key}.{name}.json"
 

@@ -3,6 +3,7 @@
 What the columns mean, and how they are searched, belongs to `text_table`, `vector_table` and `piece_index`.
 """
 
+import itertools
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -225,7 +226,9 @@ class LanceTable:
             self.table.optimize(cleanup_older_than=_NEVER)
 
     def remove_versions(self, keep: Collection[int], *, retain: timedelta) -> list[int]:
-        """Remove all versions but the newest, those in `keep`, and those younger than `retain`, and their files.
+        """Remove all versions but the newest, those in `keep`, and those overtaken within `retain`, and their files.
+
+        Who opened a version while it was the newest may be reading it still, however old it is.
 
         LanceDB can only remove everything before a point in time, and refuses while a tag lies before it. So the
         manifests, each of which is a version, are removed here, and LanceDB then removes the files that no remaining
@@ -238,11 +241,11 @@ class LanceTable:
         oldest = time.time() - retain.total_seconds()
         doomed = {
             version: manifest
-            for version in self.versions()
+            for version, after in itertools.pairwise(self.versions())
             if version != newest
             and version not in kept
             and (manifest := self._manifest(version)).is_file()
-            and manifest.stat().st_mtime <= oldest
+            and self._made_at(after) <= oldest
         }
         with self.writing():
             for name, version in self.tags().items():
@@ -255,6 +258,13 @@ class LanceTable:
             self._table = None
             self.table.optimize(cleanup_older_than=_NEVER, delete_unverified=True)
         return removed
+
+    def _made_at(self, version: int) -> float:
+        """When the version was written, and the one before it overtaken; now where that cannot be told."""
+        try:
+            return self._manifest(version).stat().st_mtime
+        except FileNotFoundError:
+            return time.time()
 
     def _manifest(self, version: int) -> Path:
         """Its file: Lance names manifests so that the newest comes first in a listing."""

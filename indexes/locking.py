@@ -3,13 +3,18 @@
 Readers never wait: they read the version they opened.
 """
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from ingestion.errors import TransientFailure
+
+_LOG = logging.getLogger(__name__)
+_PATIENCE = 0.3
+"""Seconds of waiting that are not worth a word."""
 
 
 @contextmanager
@@ -31,7 +36,11 @@ def alone(folder: Path, name: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, is_singleton=False)
         with FileLock(path.with_suffix(".queue.lock"), is_singleton=False):
-            lock.acquire()
+            try:
+                lock.acquire(timeout=_PATIENCE)
+            except Timeout:
+                _LOG.warning("Waiting: another process writes to the index (%s).", name)
+                lock.acquire(timeout=-1)
     except OSError as error:
         raise TransientFailure(
             "the index cannot be locked for writing",

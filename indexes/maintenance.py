@@ -11,6 +11,7 @@ from pathlib import Path
 from indexes import built_from as record
 from indexes.lance_table import LanceTable
 from indexes.locking import alone
+from indexes.vector_guard import note_drift
 from ingestion.errors import BadInput
 
 TABLES = {"paper_text": "papers", "paper_vectors": "papers", "passages": "passages", "cards": "cards"}
@@ -55,7 +56,7 @@ def maintain(
     Args:
         pinned: Lance table → versions that manifests name; the newest version is always kept, and so is what
             `built_from` names.
-        retain: versions younger than this stay too.
+        retain: versions that were the newest within this time stay too.
         tables: only these.
 
     Raises:
@@ -88,10 +89,12 @@ def _maintain(folder: Path, name: str, lock: str, pinned: set[int], retain: time
         noted = built.versions.get(name) if built else None
         keep = pinned | ({noted} if noted is not None else set())
         was_newest = table.version
+        note_drift(table)  # rows that now enter an approximate index count for when it is measured again
         table.compact()
         if built and noted == was_newest != table.version:  # only the files changed: the record goes along
             record.write(folder, replace(built, versions={**built.versions, name: table.version}))
-            table.tag(built.snapshot)
+            if built.is_complete:  # else the rows are not yet those of the snapshot that it names
+                table.tag(built.snapshot)
             keep = pinned
         removed = table.remove_versions(keep, retain=retain)
         return TableMaintenance(

@@ -35,10 +35,13 @@ def command(kind: str, path: Path, as_json: bool) -> None:
 
 
 def _side(kind: str, path: Path) -> dict:
+    from assets.locks import changing_corpus
     from corpus.sideimport import import_citations, import_outlines
     from corpus.tables import Lake
 
-    done = (import_outlines if kind == "outlines" else import_citations)(Lake(lithouse_home()), path)
+    home = lithouse_home()
+    with changing_corpus(home):
+        done = (import_outlines if kind == "outlines" else import_citations)(Lake(home), path)
     return {
         "source": done.report.source,
         "added": done.change.added,

@@ -34,11 +34,12 @@ def command(grace: float, dry_run: bool, as_json: bool) -> None:
     from corpus.tables import Lake
 
     lake, kept_for = Lake(lithouse_home()), timedelta(hours=grace)
-    pins = {n.removeprefix(INDEX): v for n, v in pinned_versions(lake).items() if n.startswith(INDEX)}
     tables = [asdict(done) for done in maintain(lake, grace=kept_for, is_dry_run=dry_run)]
     failures = [{"item": t["table"], "reason": t["failure"]} for t in tables if t["failure"]]
     index = []
     if not dry_run:
+        # Asked only now: surveys may have ended while the tables were served.
+        pins = {n.removeprefix(INDEX): v for n, v in pinned_versions(lake).items() if n.startswith(INDEX)}
         try:
             index = _index(lake.home / "index", pins, kept_for)
         except LithouseError as error:

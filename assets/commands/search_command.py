@@ -34,7 +34,8 @@ def command(query: str, cutoff: date | None, count: int, as_of: str | None, as_j
     from generation.workshop import Workshop
 
     lake = Lake(lithouse_home())
-    index, version = _as_of(lake, as_of) if as_of else (Workshop(lake.home).index, None)
+    newest = lake.version("papers")  # before the index is opened: a refresh may come in between
+    index, version = _as_of(lake, as_of) if as_of else (Workshop(lake.home).index, newest)
     hits = index.search(query, count, cutoff=cutoff or date.max)
     ids = [hit.paper_id for hit in hits]
     rows = lake.scan("papers", version).filter(pl.col("paper_id").is_in(ids))

@@ -16,7 +16,7 @@ from corpus.tables import Lake
 from ingestion.documents.parsing.parsers import Parser
 from ingestion.mirror import open_mirror
 
-_CLOCK = [datetime(2024, 1, 1, tzinfo=UTC)]
+_CLOCK = [datetime(2031, 1, 1, tzinfo=UTC)]
 
 
 @dataclass(frozen=True)

@@ -56,3 +56,9 @@ def test_sources_are_judged_each_for_itself(lake, record, write_mirror, tmp_path
     found = {(s.rsplit("/", 1)[1], m): (n, done) for s, m, n, done in months_by_source(lake).iter_rows()}
     assert found[("new", date(2024, 2, 1))] == (1, True)
     assert found[("old", date(2024, 2, 1))] == (1, False)
+
+
+def test_a_day_to_come_completes_nothing(lake, record, write_mirror, tmp_path, harvest) -> None:
+    papers = [record("2402.00001", day="2024-02-05"), record("2402.00002", update_date="2042-01-01")]
+    done = harvest(lake, write_mirror(tmp_path / "m", papers), "2030-12-31")
+    assert done.report.as_of == done.report.started_at.date()

@@ -105,6 +105,22 @@ def test_refusals_of_side_files_that_were_not_read_again_stay(lake, record, writ
     assert lake.read("rejected_records").is_empty()
 
 
+def test_a_side_file_mended_together_with_a_record_leaves_the_refusals(lake, record, write_mirror, tmp_path) -> None:
+    from ingestion.sidedata import read_edges
+
+    def refresh(title: str, edges: list[str]) -> None:
+        folder = write_mirror(tmp_path / "m", [record("2401.00001", title=title)], citations_jsonl=edges)
+        reading = read_source(open_mirror(folder), cutoff=None)
+        commit_records(lake, reading)
+        reading.report.refusals += read_edges(folder / "citations.jsonl").refusals
+        record_harvest(lake, reading.report)
+
+    refresh("One", ["{broken"])
+    assert lake.read("rejected_records")["source_file"].to_list() == ["citations.jsonl"]
+    refresh("Two", [])
+    assert lake.read("rejected_records").is_empty()
+
+
 def test_a_repaired_record_leaves_the_refusals(lake, record, write_mirror, tmp_path, harvest) -> None:
     harvest(lake, write_mirror(tmp_path / "m", [record("2401.00001", title=None), "{broken"]))
     first = lake.read("rejected_records", source_line=2)["rejected_at"].item()

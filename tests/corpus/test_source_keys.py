@@ -169,7 +169,7 @@ _STATE = st.tuples(
 
 
 @pytest.mark.run
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(states=st.lists(_STATE, min_size=2, max_size=3))
 def test_harvests_by_kept_keys_equal_harvests_that_read_everything(tmp_path_factory, record, states) -> None:
     root = tmp_path_factory.mktemp("harvests")

@@ -68,7 +68,7 @@ def test_hits_that_share_a_word_only_are_no_evidence(library_of):
         {**p, "abstract": f"{p['abstract']} One passage tells how much salt is needed, which is little."} for p in OFF
     ]
     view, index = library_of(papers)
-    with pytest.raises(NoEvidence, match=r"no paper admitted .* is about the topic.*nearest of 4 candidates"):
+    with pytest.raises(NoEvidence, match=r"no paper admitted .* is about the topic.*similarity of 0\.25"):
         build_pool(view, index, define_topic("Passage through glueballs"))
 
 

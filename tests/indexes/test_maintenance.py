@@ -1,5 +1,7 @@
 """Upkeep of the index: what is pinned stays readable, what nobody needs goes, kills in between harm nothing."""
 
+import os
+import time
 from datetime import date, timedelta
 
 import polars as pl
@@ -54,6 +56,26 @@ def test_each_snapshot_can_be_opened_by_its_tag_and_by_its_versions(build, frame
                 with pytest.raises(PermanentFailure, match="cannot be written"):
                     write()
     assert index.tags() == dict(zip(("badger", "otter"), history, strict=True)) | {"first": index.tags()["first"]}
+
+
+def test_an_old_version_that_was_overtaken_just_now_stays_for_who_reads_it(build, frame, fake):
+    index = build(frame(papers("badger")))
+    held = index.versions()
+    long_ago = time.time() - 3 * 24 * 3600
+    for manifest in (index.folder / "paper_text.lance" / "_versions").glob("*.manifest"):
+        os.utime(manifest, (long_ago, long_ago))
+    index.update(frame(papers("otter")), snapshot="second")
+    maintain(index.folder, {}, retain=timedelta(hours=24))
+    assert found(PaperIndex.open(index.folder, embedder=fake, versions=held), "badger") == 30
+
+
+def test_upkeep_after_an_update_that_died_names_no_rows_by_its_snapshot(build, frame):
+    index = build(frame(papers("badger")))
+    for count in range(31, 34):  # several files to join
+        index.update(frame(papers("badger", count)), snapshot=f"s{count}")
+    built_from.mark_unfinished(index.folder, "other")
+    maintain(index.folder, {}, retain=AT_ONCE)
+    assert "other" not in index.tags()
 
 
 def test_before_there_were_vectors_there_are_none(build, frame, fake):
