@@ -275,3 +275,9 @@ def _spread(
             found.append(option)
             papers.add(option.paper.paper_id)
     return found
+
+
+def weight(item: Evidence) -> float:
+    """Nearness, and a little for papers others build on and for surveys."""
+    survey = 0.08 if any(w in item.paper.title.lower() for w in ("survey", "review")) else 0.0
+    return item.similarity + 0.06 * float(np.log1p(item.paper.citation_count)) + survey

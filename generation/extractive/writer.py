@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from generation.extractive import prose
+from generation.extractive import framing, prose
 from generation.extractive.grouping import Group, divide
 from generation.extractive.selection import TOO_ALIKE
 from generation.values import Paper, Pattern, SectionDraft, Span
@@ -107,10 +107,10 @@ class ExtractiveWriter:
         subject = self._embed([f"{request.title}. {request.description}" if request.description else request.title])[0]
         has_parts = any(number.startswith(request.number + ".") for number, _, _ in request.outline)
         form = {
-            "introduction": prose.introduction,
-            "open_problems": prose.open_problems,
-            "conclusion": prose.conclusion,
-            "body": prose.lead if has_parts else prose.body,
+            "introduction": framing.introduction,
+            "open_problems": framing.open_problems,
+            "conclusion": framing.conclusion,
+            "body": framing.lead if has_parts else prose.body,
         }[request.role]
         return form(request, subject, self._embed, avoid)
 
