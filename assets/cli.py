@@ -17,6 +17,8 @@ COMMANDS = {
     "refresh": "Bring the corpus up to a day from a source.",
     "import": "Side data: outlines, citations, metadata of further papers.",
     "survey": "Materialize a topic's survey.",
+    "outline": "The outline of a topic's survey, to edit and give back.",
+    "export": "A survey as Markdown, page, LaTeX, PDF, Word, BibTeX, CSL-JSON, RIS.",
     "index": "Embed every paper, so that search finds by meaning too.",
     "search": "Search the corpus.",
     "paper": "What is held of a paper.",

@@ -19,8 +19,10 @@ from corpus.reading import Reader, reader_named
 from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.editions import Edition
+from generation.outline_plans import as_json
 from generation.pools import Pool, build_pool
 from generation.topics import Topic
+from generation.values import Outline
 from generation.workshop import Workshop, cutoff_of, view_of
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 from ingestion.errors import PermanentFailure
@@ -47,11 +49,13 @@ def survey(
     parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
     force: bool = False,
+    plan: Outline | None = None,
     progress: Progress | None = None,
 ) -> Written:
     """Materialize a topic's survey; what is done for the edition that would come out now is not done again.
 
     Args:
+        plan: the outline that a person gave; None where the method makes its own.
         parser: reads files that were not read yet, or that another parser could not read.
         most_files: read now, those of the best papers first; None for all.
         force: compute every stage again, and read files again whose last status may change.
@@ -60,13 +64,45 @@ def survey(
         LithouseError: with the reason; finished stages stay.
     """
     reader = reader_named(parser, most_files)  # refused before anything is done
+    reading = {"parser": parser, "retry": force, "most_files": most_files}
+    with _at_work(home, topic, progress) as (workshop, topic):
+        return _survey(workshop, topic, method, writer, reader, reading, plan)
+
+
+def outline(
+    home: Path,
+    topic: Topic,
+    method: str,
+    writer: str,
+    *,
+    parser: str = DEFAULT_PARSER,
+    most_files: int | None = None,
+    progress: Progress | None = None,
+) -> Edition:
+    """Materialize a topic up to its outline; the edition whose outline is then in the lake.
+
+    Args and Raises:
+        As `survey`.
+    """
+    reader = reader_named(parser, most_files)
+    reading = {"parser": parser, "retry": False, "most_files": most_files}
+    with _at_work(home, topic, progress) as (workshop, topic):
+        _evidence(workshop, topic, writer, reader, reading)
+        desk = stages.open_desk(workshop, topic, method, writer)
+        if editions.load_outline(workshop.lake, desk.edition) is None:
+            run(home, STAGES[:1], progress, partition=(topic.key, method), config={STAGES[0]: {"writer": writer}})
+        return desk.edition
+
+
+@contextmanager
+def _at_work(home: Path, topic: Topic, progress: Progress | None) -> Iterator[tuple[Workshop, Topic]]:
+    """The topic as it was first named, while this process has it for itself and the corpus stays as it is."""
     lake = Lake(home)
     cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
     topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
     with _index_as_corpus(home, lake, progress), one_topic(home, topic.key):
-        reading = {"parser": parser, "retry": force, "most_files": most_files}
-        return _survey(Workshop(home, progress), topic, method, writer, reader, reading)
+        yield Workshop(home, progress), topic
 
 
 @contextmanager
@@ -86,26 +122,41 @@ def _index_as_corpus(home: Path, lake: Lake, progress: Progress | None) -> Itera
 
 
 def _survey(
-    workshop: Workshop, topic: Topic, method: str, writer: str, reader: Reader, reading: Mapping[str, object]
+    workshop: Workshop,
+    topic: Topic,
+    method: str,
+    writer: str,
+    reader: Reader,
+    reading: Mapping[str, object],
+    plan: Outline | None,
 ) -> Written:
-    home, lake, progress, force = workshop.home, workshop.lake, workshop.progress, reading["retry"]
-    if force or _pool_is_due(workshop, topic):
-        done = [*BY_TOPIC]
-    else:
-        done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
-    if done:
-        config = {"topic_documents": reading} if "topic_documents" in done else {}
-        run(home, done, progress, partition=topic.key, config=config)
-    desk = stages.open_desk(workshop, topic, method, writer)
-    due = STAGES if force else _due(lake, desk.edition)
+    home, lake, progress = workshop.home, workshop.lake, workshop.progress
+    done = _evidence(workshop, topic, writer, reader, reading)
+    desk = stages.open_desk(workshop, topic, method, writer, plan=plan)
+    due = STAGES if reading["retry"] else _due(lake, desk.edition)
     if due:
-        run(home, due, progress, partition=(topic.key, method), config={name: {"writer": writer} for name in due})
+        config = {"writer": writer} | ({"outline": as_json(plan)} if plan else {})
+        run(home, due, progress, partition=(topic.key, method), config=dict.fromkeys(due, config))
     row = editions.finished(lake, desk.edition)
     if row is None:
         raise PermanentFailure(
             "the survey's row is missing after its run", which=desk.edition.id, advice="Run again with --force."
         )
     return Written(row, desk.edition, (*done, *due))
+
+
+def _evidence(
+    workshop: Workshop, topic: Topic, writer: str, reader: Reader, reading: Mapping[str, object]
+) -> list[str]:
+    """Make what is due of the topic's pool, documents and cards; what ran."""
+    if reading["retry"] or _pool_is_due(workshop, topic):
+        done = [*BY_TOPIC]
+    else:
+        done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
+    if done:
+        config = {"topic_documents": reading} if "topic_documents" in done else {}
+        run(workshop.home, done, workshop.progress, partition=topic.key, config=config)
+    return done
 
 
 def _pool_is_due(workshop: Workshop, topic: Topic) -> bool:

@@ -87,7 +87,7 @@ def pool_of(lake: Lake, row: dict) -> pl.DataFrame:
 
 def _state(workshop: Workshop, topic: Topic, row: dict) -> dict:
     from corpus.reading import reader_named
-    from generation import stages, staleness, texts
+    from generation import editions, stages, staleness, texts
     from generation.pools import NoEvidence
     from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
@@ -97,7 +97,8 @@ def _state(workshop: Workshop, topic: Topic, row: dict) -> dict:
         return {"state": "stale", "cause": error.message}
     causes = found.causes()
     if not causes and not found.unknown:
-        desk = stages.open_desk(workshop, topic, row["method"], row["writer"])
+        hashed = editions.outline_hash_of(row)
+        desk = stages.open_desk(workshop, topic, row["method"], row["writer"], outline_hash=hashed)
         causes = [] if desk.edition.id == row["edition"] else _input_causes(row, desk.edition)
         if due := texts.files_due(workshop, topic, reader_named(DEFAULT_PARSER)):
             causes.append(f"{due} file{'s' if due > 1 else ''} of the pool's papers still to be read")

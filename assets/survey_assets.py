@@ -12,6 +12,7 @@ from assets.resources import House
 from assets.topic_evidence import BY_TOPIC, pool_tags, topic_evidence
 from assets.topic_of import topic_at_work
 from generation import editions, stages
+from generation.outline_plans import from_json
 from generation.workshop import Workshop
 
 _GROUP = "surveys"
@@ -24,9 +25,10 @@ def _upstream(stage: str | None, *by_topic: str) -> dict[str, dg.AssetIn]:
 
 
 class WriterConfig(dg.Config):
-    """Which writer a run asks."""
+    """Which writer a run asks, and the outline that a person gave (`outline_plans.as_json`), "" for the method's own."""
 
     writer: str = "extractive"
+    outline: str = ""
 
 
 @dg.asset(
@@ -64,7 +66,8 @@ def _desk(
     keys = context.partition_key.keys_by_dimension
     with topic_at_work(house, keys["topic"]) as topic:
         workshop = house.workshop()
-        yield workshop, stages.open_desk(workshop, topic, keys["method"], config.writer)
+        plan = from_json(config.outline) if config.outline else None
+        yield workshop, stages.open_desk(workshop, topic, keys["method"], config.writer, plan=plan)
 
 
 def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:

@@ -11,8 +11,8 @@ from generation.values import Paragraph, Sentence
 FLOW = "How the papers of this survey were chosen."
 """Rows, in this order: identified, admitted, pool, consulted, cited; each a count of papers."""
 
-TIMELINE = "Papers retrieved for the topic and papers cited, by year of submission."
-"""Rows: "pool 2019" and "cited 2019" for each year; a count each."""
+TIMELINE = "Papers retrieved for the topic and papers cited, by year of submission, since {since}."
+"""Rows: `since`, a year, then "pool 2019" and "cited 2019" for each year; a count each."""
 
 TAXONOMY = "The sections of this survey and the number of papers each cites."
 """Rows: "2 Dense Retrieval" or "2.1 Query Expansion" in reading order; a count each."""

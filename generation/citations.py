@@ -13,6 +13,7 @@ from ingestion.errors import BadInput
 
 _PLAIN_KEY = re.compile(r"^[A-Za-z0-9_](?:[A-Za-z0-9_]|[:.#$%&+?<>~/-](?=[A-Za-z0-9_]))*$")
 _TOKEN = re.compile(r"\[(@(?:\{[^{}\]]+\}|[^\s\[\];{}]+)(?:; @(?:\{[^{}\]]+\}|[^\s\[\];{}]+))*)\]")
+_UNREADABLE = re.compile(r"[^A-Za-z0-9_:./-]+")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<|~^@$]|-(?=-)|(?<=-)-)")
 
 
@@ -28,19 +29,34 @@ def token(paper_ids: Sequence[str]) -> str:
 
 
 def _key(paper_id: str) -> str:
-    if _PLAIN_KEY.match(paper_id):
-        return paper_id
     if re.search(r"[{}\[\]\s]", paper_id):
         raise BadInput("a citation key cannot hold braces, brackets or blanks", which=paper_id)
-    return "{" + paper_id + "}"
+    key = bib_key(paper_id)
+    return key if _PLAIN_KEY.match(key) else "{" + key + "}"
+
+
+def bib_key(paper_id: str) -> str:
+    """The key of a paper in texts and bibliographies: its id, where pandoc, BibTeX and biber can read that.
+
+    Old DOIs hold parentheses, commas and angle brackets, on which biber stops: such a character stands as `+` and two
+    hexadecimal digits, `doi:10.1016/S0005-1098+2897+2900109-3`.
+    """
+    return _UNREADABLE.sub(lambda m: "".join(f"+{byte:02X}" for byte in m.group(0).encode()), paper_id)
+
+
+def paper_of_key(key: str) -> str:
+    """The paper id of a key."""
+    return re.sub(
+        r"(?:\+[0-9A-F]{2})+", lambda m: bytes.fromhex(m.group(0).replace("+", "")).decode("utf-8", "replace"), key
+    )
 
 
 def cited_keys(markdown: str) -> list[str]:
-    """Keys of all tokens in order of first citation."""
+    """Papers of all tokens in order of first citation."""
     keys: dict[str, None] = {}
     for match in _TOKEN.finditer(_without_code(markdown)):
         for part in match.group(1).split("; "):
-            keys[part.removeprefix("@").removeprefix("{").removesuffix("}")] = None
+            keys[paper_of_key(part.removeprefix("@").removeprefix("{").removesuffix("}"))] = None
     return list(keys)
 
 

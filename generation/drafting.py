@@ -7,6 +7,7 @@ Belongs here: what any method does with drafts once it has asked for them. Not h
 import asyncio
 from dataclasses import replace
 
+from generation.tidying import without_twins
 from generation.topics import Topic
 from generation.values import Failure, Outline, OutlineNode, SectionDraft, Sentence, Survey
 from generation.writing import DraftRequest, RefineRequest, Writer
@@ -81,7 +82,10 @@ def _drop(draft: SectionDraft, said: set) -> SectionDraft:
 
 
 def assembled(topic: Topic, outline: Outline, drafts: dict[str, SectionDraft]) -> tuple[Survey, list[Failure]]:
-    """Sections in outline order, renumbered without gaps; a node without text is left out and told."""
+    """Sections in outline order, renumbered without gaps; a node without text is left out and told.
+
+    No heading and no paragraph stands twice (`tidying.without_twins`); what was merged is told too.
+    """
     sections: list[SectionDraft] = []
     left_out = []
     top, sub = 0, 0
@@ -98,7 +102,8 @@ def assembled(topic: Topic, outline: Outline, drafts: dict[str, SectionDraft]) -
             sub += 1
         number = str(top) if node.level == 1 else f"{top}.{sub}"
         sections.append(SectionDraft(number, node.title, draft.paragraphs if draft else (), node.number))
-    return Survey(topic.title, tuple(sections)), left_out
+    distinct, merged = without_twins(sections)
+    return Survey(topic.title, distinct), [*left_out, *merged]
 
 
 def _why_empty(node: OutlineNode) -> str:

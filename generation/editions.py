@@ -31,7 +31,23 @@ from generation.values import (
 )
 from ingestion.errors import NotFound
 
-_DECIDING = ("surveyforge", "drafting", "reranking", "facts", "naming", "patterns", "library", "zones", "misprints")
+_DECIDING = (
+    "surveyforge",
+    "drafting",
+    "reranking",
+    "facts",
+    "naming",
+    "patterns",
+    "library",
+    "zones",
+    "misprints",
+    "outline_plans",
+    "tidying",
+    "homes",
+    "standing",
+    "captions",
+    "illustrating",
+)
 
 
 @dataclass(frozen=True)
@@ -74,16 +90,23 @@ def code_version() -> str:
     return sources_hash(("generation/extractive", *(f"generation/{name}.py" for name in _DECIDING)))[:12]
 
 
-def parameters_of(method, writer) -> str:
-    """Everything but the inputs that decides what is written, as JSON with sorted keys."""
-    return json.dumps(
-        {
-            "method": {"name": method.name, "version": method.version, **asdict(method.options)},
-            "writer": {"name": writer.name, "version": writer.version},
-            "code": code_version(),
-        },
-        sort_keys=True,
-    )
+def parameters_of(method, writer, outline_hash: str = "") -> str:
+    """Everything but the inputs that decides what is written, as JSON with sorted keys.
+
+    Args:
+        outline_hash: of the outline that a person gave; "" where the method makes its own.
+    """
+    parameters = {
+        "method": {"name": method.name, "version": method.version, **asdict(method.options)},
+        "writer": {"name": writer.name, "version": writer.version},
+        "code": code_version(),
+    }
+    return json.dumps(parameters | ({"outline": outline_hash} if outline_hash else {}), sort_keys=True)
+
+
+def outline_hash_of(row: Mapping) -> str:
+    """Hash of the outline that a person gave for a row of `surveys`; "" where the method made its own."""
+    return json.loads(row["parameters"]).get("outline", "")
 
 
 def patterns_hash(patterns: Iterable[Pattern]) -> str:
@@ -126,7 +149,8 @@ def load_topic(lake: Lake, key: str) -> Topic:
     )  # fmt: skip
 
 
-def store_outline(lake: Lake, edition: Edition, outline: Outline) -> None:
+def store_outline(lake: Lake, edition: Edition, outline: Outline, author: str = "method") -> None:
+    """Write the outline's nodes; the author is `method`, or `person` where the outline was edited."""
     rows = [
         {
             **_key(edition),
@@ -140,6 +164,7 @@ def store_outline(lake: Lake, edition: Edition, outline: Outline) -> None:
             "memory": list(n.memory),
             "patterns": list(n.patterns),
             "heading_origin": n.heading_origin,
+            "author": author,
         }
         for position, n in enumerate(outline.nodes, start=1)
     ]
@@ -148,7 +173,12 @@ def store_outline(lake: Lake, edition: Edition, outline: Outline) -> None:
 
 def load_outline(lake: Lake, edition: Edition) -> Outline | None:
     """The stored outline of an edition; None where the stage has not finished."""
-    rows = lake.read("outlines", **_key(edition)).sort("position").to_dicts()
+    return outline_of(lake, edition.topic.key, edition.id)
+
+
+def outline_of(lake: Lake, topic: str, edition: str) -> Outline | None:
+    """The stored outline of a topic's edition; None where there is none."""
+    rows = lake.read("outlines", topic=topic, edition=edition).sort("position").to_dicts()
     if not rows:
         return None
     return Outline(
@@ -166,6 +196,15 @@ def load_outline(lake: Lake, edition: Edition) -> Outline | None:
             for r in rows
         )
     )
+
+
+def newest_outline(lake: Lake, topic: str, method: str, edition: str = "") -> Outline | None:
+    """The outline of `SLUG/METHOD@EDITION` where that is held, else of the topic's newest edition; None without any."""
+    key, _, name = edition.partition("@")
+    if name and (found := outline_of(lake, key.split("/")[0], name)):
+        return found
+    rows = lake.read("surveys", topic=topic, method=method).sort("created_at")["edition"]
+    return outline_of(lake, topic, rows[-1]) if len(rows) else None
 
 
 def store_digests(lake: Lake, edition: Edition, digests: Digests) -> None:
@@ -247,10 +286,16 @@ def _sentence_row(edition: Edition, section: str, paragraph: int, number: int, s
     }
 
 
-def load_sections(lake: Lake, topic: str, edition: str) -> tuple[SectionDraft, ...]:
-    """The stored text of an edition, as it was drafted."""
-    sections = lake.read("survey_sections", topic=topic, edition=edition).sort("position").to_dicts()
-    sentences = lake.read("survey_sentences", topic=topic, edition=edition).sort("number").to_dicts()
+def load_sections(
+    lake: Lake, topic: str, edition: str, versions: Mapping[str, int] | None = None
+) -> tuple[SectionDraft, ...]:
+    """The stored text of an edition, as it was drafted; at these table versions, or the newest."""
+
+    def rows(table: str, order: str) -> list[dict]:
+        version = (versions or {}).get(table)
+        return lake.read(table, version=version, topic=topic, edition=edition).sort(order).to_dicts()
+
+    sections, sentences = rows("survey_sections", "position"), rows("survey_sentences", "number")
     drafts = []
     for section in sections:
         paragraphs: dict[int, list[Sentence]] = {}

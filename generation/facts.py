@@ -18,10 +18,7 @@ UNKNOWN = "?"
 def scope_facts(library: Library) -> list[StatedRow]:
     """Topic, cutoff, and the flow admitted → pool → cited; what is cited is restated when it is known."""
     view, topic = library.view, library.topic
-    withdrawn = "" if view.has_withdrawn else " AND NOT is_withdrawn"
-    hidden = view.hidden_ids()
-    excluded = f" AND paper_id NOT IN ({_texts(hidden)})" if hidden else ""
-    admitted = f"SELECT count(*) FROM papers WHERE submitted_latest <= DATE '{view.cutoff}'{withdrawn}{excluded}"  # noqa: S608
+    admitted = admitted_query(library)
     of_pool = f"FROM topic_pool WHERE topic = '{topic.key}'"
     return [
         StatedRow("topic_title", topic.title),
@@ -30,6 +27,15 @@ def scope_facts(library: Library) -> list[StatedRow]:
         StatedRow("pool_count", _number(len(library.pool)), f"SELECT count(*) {of_pool}"),
         *_closing_names(),
     ]
+
+
+def admitted_query(library: Library) -> str:
+    """SQL for the number of papers that the topic may see."""
+    view = library.view
+    withdrawn = "" if view.has_withdrawn else " AND NOT is_withdrawn"
+    hidden = view.hidden_ids()
+    excluded = f" AND paper_id NOT IN ({_texts(hidden)})" if hidden else ""
+    return f"SELECT count(*) FROM papers WHERE submitted_latest <= DATE '{view.cutoff}'{withdrawn}{excluded}"  # noqa: S608
 
 
 def _closing_names() -> list[StatedRow]:

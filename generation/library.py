@@ -16,7 +16,8 @@ from corpus.visibility import View
 from generation.card_store import CardKey, load_cards
 from generation.cards import CardPassage, PaperCard
 from generation.misprints import unclear_words
-from generation.patterns import nearest_patterns
+from generation.patterns import heading_counts, nearest_patterns
+from generation.standing import by_standing
 from generation.topics import Topic
 from generation.values import Paper, Pattern
 from generation.writing import EvidencePassage
@@ -68,10 +69,28 @@ class Library:
         """Ids of the pool in rank order."""
         return tuple(self._papers)
 
+    def best(self, count: int) -> tuple[str, ...]:
+        """The `count` best papers of the pool, best first, by place and citations (`standing`)."""
+        return tuple(self._standing)[:count]
+
+    def standing(self, paper_id: str) -> float:
+        """1 for the best paper of the pool, falling to 0 behind the last."""
+        return self._standing[paper_id]
+
+    @cached_property
+    def _standing(self) -> dict[str, float]:
+        ordered = by_standing(list(self._papers.values()))
+        return {p: 1 - i / len(ordered) for i, p in enumerate(ordered)}
+
     @cached_property
     def admitted_count(self) -> int:
         """Papers the topic may see."""
         return int(self.view.papers(self._hidden).select(pl.len()).collect().item())
+
+    @cached_property
+    def held_count(self) -> int:
+        """Papers that the corpus holds, whenever submitted."""
+        return int(self.view.scan("papers").select(pl.len()).collect().item())
 
     def paper(self, paper_id: str) -> Paper:
         """A paper of the pool.
@@ -193,7 +212,16 @@ class Library:
 
     def human_outlines(self, count: int) -> list[Pattern]:
         """The human outlines nearest to the topic that it may see, nearest first."""
-        return nearest_patterns(self.view.outlines(self._hidden), self.topic.query, count, self.embed)
+        return nearest_patterns(self._outlines, self.topic.query, count, self.embed)
+
+    @cached_property
+    def heading_counts(self) -> dict[str, int]:
+        """In how many of the human outlines that the topic may see each heading stands (`patterns.heading_counts`)."""
+        return heading_counts(self._outlines)
+
+    @cached_property
+    def _outlines(self) -> pl.DataFrame:
+        return self.view.outlines(self._hidden)
 
     def consult(self, operation: str, paper_ids: Iterable[str], reason: str) -> None:
         """Record that a writer operation is shown these papers."""

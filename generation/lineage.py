@@ -118,7 +118,7 @@ def of_section(lake: Lake, row: dict, number: str) -> Node:
                 "outline node",
                 node["number"],
                 node["title"],
-                {"heading_origin": node["heading_origin"], "queries": node["queries"], "human_outlines": node["patterns"]},
+                {"heading_origin": node["heading_origin"], "author": node["author"], "queries": node["queries"], "human_outlines": node["patterns"]},
                 [
                     Node("retrieved", e["paper_id"], f"rank {e['rank']} for “{e['query']}”",
                          {"similarity": e["similarity"], "time_window": e["time_window"], "citations": e["citation_count"]})

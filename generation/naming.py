@@ -33,11 +33,18 @@ def surname(name: str) -> str:
     """The surname of a name written in reading order, with its particles: "Laurens van der Maaten" → "van der Maaten"."""
     if "," in name:
         return name.split(",", 1)[0].strip()
-    parts = [p for p in name.split() if p.lower() not in _SUFFIXES] or name.split()
+    return name_parts(name)[1]
+
+
+def name_parts(name: str) -> tuple[str, str, str]:
+    """(given names, surname with its particles, suffix) of a name in reading order; "" where it has none."""
+    parts = name.split()
+    suffix = parts.pop() if len(parts) > 1 and parts[-1].lower() in _SUFFIXES else ""
+    parts = [p for p in parts if p.lower() not in _SUFFIXES] or parts
     start = len(parts) - 1
     while start > 1 and parts[start - 1].lower() in _PARTICLES:
         start -= 1
-    return " ".join(parts[start:])
+    return " ".join(parts[:start]), " ".join(parts[start:]), suffix
 
 
 def short_authors(paper: Paper) -> tuple[str, bool] | None:

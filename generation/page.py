@@ -1,32 +1,37 @@
-"""The survey as one HTML page: pandoc renders and numbers, nh3 sanitizes, a template of ours frames."""
+"""The survey as one HTML page that needs no other file and no network.
 
-import re
+Survey values in, HTML text out. Markdown becomes sanitized HTML in `page_body`; the bibliography is made in
+`page_references`, what the cards of citations show in `page_cards`, pictures in `pictures`. Style and script stand in
+the page, named by their hashes in its Content-Security-Policy, so that nothing else can run or load.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
-import nh3
+from markupsafe import Markup
 
-from generation.bibliography import bibtex
+from generation.captions import PICTURES
 from generation.markdown import markdown
-from generation.values import Paper, Survey
-from ingestion.errors import PermanentFailure
+from generation.page_body import body_html
+from generation.page_cards import as_json, card_data
+from generation.page_references import references
+from generation.pictures import picture
+from generation.values import Paper, SectionDraft, Survey
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_TAGS = {
-    "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2", "h3", "h4", "i", "li", "ol", "p", "section", "span",
-    "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
-_ATTRIBUTES = {"*": {"id", "class", "role", "data-cites"}, "a": {"href"}}
-
-
-class RenderingFailed(PermanentFailure):
-    """Pandoc could not render the survey."""
 
 
 @dataclass(frozen=True)
 class PageFacts:
-    """What the page's head and foot say: topic key, edition, method, cutoff, counts."""
+    """What the page's head and foot say: topic key, edition, method, cutoff, counts, what was read.
+
+    Attributes:
+        manifest: (table, version) pinned by the edition.
+    """
 
     topic: str
     edition: str
@@ -38,69 +43,87 @@ class PageFacts:
     cited: int
     has_summaries: bool
     notes: tuple[tuple[str, str], ...]
+    consulted: int | None = None
+    manifest: tuple[tuple[str, int], ...] = ()
 
 
-def page(survey: Survey, papers: list[Paper], facts: PageFacts) -> str:
-    """A page that needs no other file and no network.
+@dataclass(frozen=True)
+class WhyRow:
+    """Why a paper is in the survey.
+
+    Attributes:
+        section: number of the section it belongs to, "" for none.
+        rank: place in the topic's pool, None for a paper the method asked for.
+        similarity: cosine of its vector and the topic's, None where it has none.
+        citation_count: citing papers the topic may see.
+        reason: how it came into the pool.
+        operations: those it was given to.
+    """
+
+    paper_id: str
+    section: str
+    rank: int | None
+    similarity: float | None
+    citation_count: int
+    reason: str
+    operations: tuple[str, ...]
+
+
+def page(
+    survey: Survey,
+    papers: Sequence[Paper],
+    facts: PageFacts,
+    *,
+    passage_texts: Mapping[str, str] | None = None,
+    why: Sequence[WhyRow] = (),
+) -> str:
+    """The page.
 
     Args:
         survey: what to print.
-        papers: its references, in order.
+        papers: its references.
         facts: of the edition.
+        passage_texts: passage id → text, of the passages that spans lie in.
+        why: rows of the table "Why these papers", in order; without any there is no table.
+
+    Raises:
+        RenderingFailed: pandoc failed, or a citation, a span or a picture leads nowhere.
+        BadPicture: a picture's rows cannot be drawn.
     """
-    body = _rendered(markdown(survey, papers, with_anchors=True), bibtex(papers))
-    headings = [(s.number, s.title, s.level) for s in survey.sections]
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True)
+    texts = passage_texts or {}
+    captions = {PICTURES[s.template]: s for d in survey.sections for s in d.sentences() if s.template in PICTURES and s.place == "caption"}  # fmt: skip
+    pictures = {name: picture(caption, inline=True) for name, caption in captions.items()}
+    entries = references(survey, papers)
+    style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    # What is marked as safe is ours, or was sanitized.
     return environment.get_template("page.html").render(
         title=survey.title,
-        body=body,
-        headings=headings,
+        body=Markup(body_html(markdown(survey, papers, with_anchors=True), survey, pictures)),  # noqa: S704
+        contents=_contents(survey.sections),
+        kinds=[k for k in ("quoted", "adapted", "composed", "written") if any(s.kind == k for d in survey.sections for s in d.sentences())],
+        references=entries,
+        entries={entry.paper_id: entry for entry in entries},
+        why=why,
         facts=facts,
-        styles=(_TEMPLATES / "page.css").read_text("utf-8"),
-    )
+        data=Markup(as_json(card_data(survey, papers, texts, facts.edition))),  # noqa: S704
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
+    )  # fmt: skip
 
 
-def _rendered(text: str, references: str) -> str:
-    """Sanitized HTML of the Markdown with numbered citations."""
-    import tempfile
-
-    import pypandoc
-
-    with tempfile.TemporaryDirectory(prefix="lithouse-page-") as folder:
-        bib = Path(folder) / "references.bib"
-        bib.write_text(references, encoding="utf-8")
-        options = [
-            "--citeproc",
-            f"--bibliography={bib}",
-            f"--csl={_TEMPLATES / 'numeric.csl'}",
-            "--metadata=link-citations:true",
-            "--mathml",
-            "--wrap=none",
-        ]
-        try:
-            html = pypandoc.convert_text(text, "html5", format="markdown", extra_args=options)
-        except RuntimeError as error:
-            raise RenderingFailed("pandoc could not render the page", which=str(error)[:300]) from error
-    if missing := re.search(r'class="[^"]*citeproc-not-found[^"]*"[^>]*data-reference-id="([^"]+)"', html):
-        raise RenderingFailed("a citation has no entry in the bibliography", which=missing.group(1))
-    return nh3.clean(
-        html, tags=_TAGS | _MATHML, attributes=_ATTRIBUTES, url_schemes={"https", "http"}, link_rel="noopener"
-    )
+def _contents(sections: Sequence[SectionDraft]) -> list[tuple[SectionDraft, list[SectionDraft]]]:
+    """First-level sections with what stands below each."""
+    found: list[tuple[SectionDraft, list[SectionDraft]]] = []
+    for section in sections:
+        if section.level == 1 or not found:
+            found.append((section, []))
+        else:
+            found[-1][1].append(section)
+    return found
 
 
-_MATHML = {
-    "math",
-    "mi",
-    "mn",
-    "mo",
-    "mrow",
-    "msup",
-    "msub",
-    "msubsup",
-    "mfrac",
-    "msqrt",
-    "mtext",
-    "mover",
-    "munder",
-    "semantics",
-}
+def _hash(text: str) -> str:
+    """The source expression of an inline element in a Content-Security-Policy (CSP 3, section 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

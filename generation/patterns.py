@@ -1,5 +1,6 @@
-"""Human outlines as patterns: which ones lie nearest to a topic (SurveyForge, section 3.1)."""
+"""Human outlines as patterns: which ones lie nearest to a topic (SurveyForge, section 3.1), and what all call things."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +11,9 @@ from generation.values import Pattern
 _LEXICAL_CANDIDATES = 200
 _MIN_SECTIONS = 3
 _TEXT_HEADINGS = 20
+_MOST_WORDS = 5
+_NO_LETTERS = r"[^a-z0-9]+"
+_PLURAL = r"\b([a-z]{2,}[^suia\W\d])s\b"
 
 
 def nearest_patterns(
@@ -64,3 +68,27 @@ def _lexical(texts: list[str], query: str) -> list[int]:
     scores = (matrix @ vectorizer.transform([query]).T).toarray().ravel()
     order = np.argsort(-scores, kind="stable")[:_LEXICAL_CANDIDATES]
     return [int(i) for i in order if scores[i] > 0]
+
+
+def heading_counts(outlines: pl.DataFrame) -> dict[str, int]:
+    """In how many outlines each heading of up to five words stands, by its plain form (`plain_heading`).
+
+    What many surveys of any field have as a heading names a concept; what none has is often a torn phrase.
+
+    Args:
+        outlines: as `corpus.visibility.View.outlines` gives them.
+    """
+    if not len(outlines):
+        return {}
+    plain = (
+        pl.col("headings").str.to_lowercase().str.replace_all(_NO_LETTERS, " ").str.replace_all(_PLURAL, "${1}")
+        .str.strip_chars()
+    )  # fmt: skip
+    rows = outlines.lazy().select("outline_id", "headings").explode("headings").select("outline_id", plain).unique()
+    rows = rows.filter(pl.col("headings").str.count_matches(" ").lt(_MOST_WORDS) & pl.col("headings").ne(""))
+    return dict(rows.group_by("headings").len().collect().iter_rows())
+
+
+def plain_heading(text: str) -> str:
+    """A heading without case, punctuation and plurals: "Graph-based Methods" → "graph based method"."""
+    return re.sub(_PLURAL, r"\1", re.sub(_NO_LETTERS, " ", text.lower())).strip()

@@ -8,6 +8,7 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,20 +16,24 @@ from pathlib import Path
 import polars as pl
 
 from corpus.contracts.registry import CONTRACTS
+from corpus.hashing import text_hash
 from corpus.snapshots import take_snapshot
 from generation import editions
 from generation.bibliography import bibtex
 from generation.editions import Edition
 from generation.extractive.writer import ExtractiveWriter
 from generation.library import Library, open_library
-from generation.markdown import markdown
-from generation.page import PageFacts, page
+from generation.markdown import PICTURES_FOLDER, markdown
+from generation.outline_plans import PERSON, as_json, completed
+from generation.page import page
+from generation.pictures import drawn
 from generation.pools import NoEvidence, Pool, build_pool, pool_hash
+from generation.reprinting import facts_of, passage_texts, pinned, why_rows
 from generation.surveyforge import SurveyForge
 from generation.text_notes import notes_on_texts
 from generation.texts import cards_hash, cards_of
 from generation.topics import Topic
-from generation.values import Survey
+from generation.values import Outline, Paper, Survey
 from generation.workshop import Workshop, view_of
 from indexes.piece_index import piece_versions
 from ingestion.errors import BadInput, NotFound
@@ -74,17 +79,30 @@ def make_pool(workshop: Workshop, topic: Topic) -> tuple[Pool, bool]:
 
 @dataclass
 class Desk:
-    """An edition at work: its library, method and writer."""
+    """An edition at work: its library, method and writer; `plan` is the outline that a person gave, if one did."""
 
     edition: Edition
     library: Library
     method: object
     writer: object
     manifest: dict[str, int]
+    plan: Outline | None = None
 
 
-def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: str) -> Desk:
+def open_desk(
+    workshop: Workshop,
+    topic: Topic,
+    method_name: str,
+    writer_name: str,
+    *,
+    plan: Outline | None = None,
+    outline_hash: str = "",
+) -> Desk:
     """The edition that the stored pool, the texts and the outlines of now would give.
+
+    Args:
+        plan: the outline that a person gave (`outline_plans.planned`), None where the method makes its own.
+        outline_hash: of such a plan, for who only asks which edition it would be.
 
     Raises:
         NoEvidence: the topic has no pool.
@@ -97,18 +115,27 @@ def open_desk(workshop: Workshop, topic: Topic, method_name: str, writer_name: s
     view = view_of(lake, topic)
     library = open_library(view, workshop.index, topic, rows)
     library.card_keys = cards_of(view, library.papers(library.pool), writer.name)
+    hashed = text_hash(as_json(plan))[:12] if plan else outline_hash
     edition = Edition(
-        topic, method.name, writer.name, editions.parameters_of(method, writer), view.cutoff, pool_hash(rows),
+        topic, method.name, writer.name, editions.parameters_of(method, writer, hashed), view.cutoff, pool_hash(rows),
         cards_hash(library.card_keys), editions.patterns_hash(method.patterns(library)),
     )  # fmt: skip
     # All tables, so that SQL as of the edition shows one state of the lake; its own row tells when it was finished.
     manifest = {t: v for t, v in view.versions if t != "surveys"}
     index = workshop.index.versions() | piece_versions(workshop.index.folder)
     manifest |= {f"index/{name}": version for name, version in index.items()}
-    return Desk(edition, library, method, writer, manifest)
+    return Desk(edition, library, method, writer, manifest, plan)
 
 
 def make_outline(workshop: Workshop, desk: Desk) -> None:
+    """The person's outline where one was given, with papers for its new headings; else the method's."""
+    if desk.plan:
+        outline = completed(desk.plan, desk.library, desk.method.options.memory_size)
+        memory = dict.fromkeys(p for node in outline.nodes for p in node.memory)
+        desk.library.consult("outline", memory, "retrieved for a heading of the edited outline")
+        editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
+        editions.store_outline(workshop.lake, desk.edition, outline, PERSON)
+        return
     outline = asyncio.run(desk.method.outline(desk.edition.topic, desk.library, desk.writer))
     editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
     editions.store_outline(workshop.lake, desk.edition, outline)
@@ -136,7 +163,6 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         raise NoEvidence("no sentence could be cited", which=edition.topic.title)
     editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)
     editions.store_text(lake, edition, survey.sections)
-    paths = print_survey(workshop.home, edition, survey, library)
     written = {table: lake.version(table) for table in _WRITTEN}
     row = {
         "topic": edition.topic.key,
@@ -163,45 +189,59 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "status": "partial" if survey.failures else "complete",
         "failures": [{"item": f.item, "reason": f.reason} for f in survey.failures],
         "notes": [{"item": f.item, "reason": f.reason} for f in survey.notes],
-        "paths": paths,
+        "paths": _paths(edition),
         "input_tokens": 0,
         "output_tokens": 0,
         "cached_tokens": 0,
         "cost": 0.0,
-        "seconds": round(time.monotonic() - started, 3),
+        "seconds": 0.0,
         "run_id": run_id,
         "created_at": datetime.now(UTC),
     }
+    print_survey(workshop, row, survey, library.papers(survey.references))
+    row["seconds"] = round(time.monotonic() - started, 3)
     frame = pl.DataFrame([row], schema=CONTRACTS["surveys"].polars_schema)
     lake.replace("surveys", frame, {"topic": edition.topic.key, "edition": edition.id})
     return row
 
 
-def print_survey(home: Path, edition: Edition, survey: Survey, library: Library) -> dict[str, str]:
-    """Write Markdown, BibTeX and page to the edition's own folder; paths relative to home.
+_PRINTED = {"markdown": "survey.md", "html": "index.html", "bibtex": "references.bib"}
+
+
+def _paths(edition: Edition) -> dict[str, str]:
+    """Kind → path of what is printed of an edition, relative to home."""
+    place = Path("exports") / edition.topic.key / edition.method / edition.id
+    return {kind: (place / name).as_posix() for kind, name in _PRINTED.items()}
+
+
+def print_survey(workshop: Workshop, row: Mapping, survey: Survey, papers: Sequence[Paper]) -> None:
+    """Write Markdown with its pictures, BibTeX and page to the edition's own folder.
 
     The folder is filled beside its place and moved there whole, so that no reader meets half of it.
+
+    Args:
+        row: of `surveys`, not stored yet.
+        survey, papers: the edition's text, and its references in order.
+
+    Raises:
+        BadPicture, RenderingFailed: something cannot be drawn or rendered.
     """
-    place = Path("exports") / edition.topic.key / edition.method / edition.id
-    target = home / place
+    target = (workshop.home / row["paths"]["markdown"]).parent
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     for left in target.parent.glob(f".{target.name}.*"):  # of a run that died while printing
         shutil.rmtree(left, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    papers = library.papers(survey.references)
-    facts = PageFacts(
-        edition.topic.key,
-        edition.id, edition.method, edition.writer, edition.cutoff.isoformat(), library.admitted_count,
-        len(library.pool), len(papers), any(p.abstract_origin != "source" for p in papers),
-        tuple((n.item, n.reason) for n in (*survey.failures, *survey.notes)),
-    )  # fmt: skip
-    (fresh / "survey.md").write_text(markdown(survey, papers), encoding="utf-8")
-    (fresh / "references.bib").write_text(bibtex(papers), encoding="utf-8")
-    (fresh / "index.html").write_text(page(survey, papers, facts), encoding="utf-8")
+    (fresh / PICTURES_FOLDER).mkdir(parents=True)
+    versions = pinned(row)
+    texts = passage_texts(workshop.lake, survey, versions)
+    why = why_rows(workshop.lake, row["topic"], row["edition"], survey, versions)
+    html = page(survey, list(papers), facts_of(row, papers), passage_texts=texts, why=why)
+    printed = {"markdown": markdown(survey, papers), "html": html, "bibtex": bibtex(papers)}
+    for kind, text in printed.items():
+        (fresh / _PRINTED[kind]).write_text(text, encoding="utf-8")
+    for name, drawing in drawn(survey).items():
+        (fresh / PICTURES_FOLDER / f"{name}.svg").write_text(drawing, encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
-    names = {"markdown": "survey.md", "html": "index.html", "bibtex": "references.bib"}
-    return {kind: (place / name).as_posix() for kind, name in names.items()}
 
 
 def _needed(value, stage: str, desk: Desk):

@@ -8,13 +8,15 @@ The public code hands every section the papers of another one (one list shared b
 import asyncio
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from generation.drafting import assembled, drafted, refined, without_repeats
 from generation.facts import body_facts, closing_facts, restate, scope_facts
+from generation.homes import settled_homes, starting_homes
+from generation.illustrating import illustrated
 from generation.library import Library
-from generation.reranking import Candidate, Rounding, rerank
+from generation.reranking import Candidate, Rounding, rerank, window_of
 from generation.topics import Topic
 from generation.values import (
     DigestEntry,
@@ -26,6 +28,7 @@ from generation.values import (
     Survey,
 )
 from generation.writing import (
+    CompareRequest,
     DraftRequest,
     Evidence,
     EvidencePassage,
@@ -42,6 +45,9 @@ class SurveyForgeOptions:
     """Parameters of the method.
 
     Attributes:
+        outline_papers: papers the outline is made from, and the memory M in which sub-queries search: the best of the
+            pool by relevance and citations (the paper: the 1,500 retrieved; half of these and more are not about the
+            topic itself, and cited they make its survey one of its neighbours, `benchmarks/survey_references.py`).
         section_count: body sections; 0 chooses by the size of the pool and the human patterns.
         subsection_count: subsections of a section at most.
         chunk_size: papers in one rough outline (the paper: about 30,000 tokens of abstracts).
@@ -55,14 +61,15 @@ class SurveyForgeOptions:
         seed: of the samples.
     """
 
+    outline_papers: int = 450
     section_count: int = 0
-    subsection_count: int = 4
+    subsection_count: int = 7
     chunk_size: int = 110
     patterns_near: int = 20
     patterns_per_chunk: int = 5
     patterns_merge_near: int = 10
     patterns_merge: int = 5
-    memory_size: int = 50
+    memory_size: int = 120
     retrieved_per_query: int = 100
     kept_per_query: int = 60
     rounding: Rounding = "largest_remainder"
@@ -70,16 +77,16 @@ class SurveyForgeOptions:
     seed: int = 0
 
 
-_MOST_SECTIONS = 8
+_MOST_SECTIONS = 9
 _LEAST_SECTIONS = 3
-_LARGE_POOL, _LEAST_OF_LARGE = 300, 7
+_LARGE_POOL, _LEAST_OF_LARGE = 300, 9
 _PAPERS_PER_SECTION = 5
 _INTRODUCTION_PAPERS = 40
 _SMALL_POOL = 100
-_FITS = 0.5
-"""Cosine from which a paper that no heading was made from is at home under one."""
+_LEAST_PAPERS, _MOST_PAPERS, _MOST_NAMED = 3, 28, 12
+_DISCUSSED_SHARE = 0.75
+"""Of the papers at home under a leaf, the best ones, so that sections are as unlike in size as what they are about."""
 
-_LEAST_PAPERS, _MOST_PAPERS = 3, 30
 _OPEN_PROBLEM_PAPERS = 400
 
 
@@ -103,20 +110,26 @@ class SurveyForge:
         """Rough outlines of chunks of the pool, merged, then divided into subsections with sub-queries."""
         rng = random.Random(f"{self.options.seed} {topic.key}")  # noqa: S311 - a sample, not a secret
         near = self.patterns(library)
-        evidence = {p: _evidence(library, p) for p in library.vectors(library.pool)[0]}
+        memory = library.best(self.options.outline_papers)
+        evidence = {p: _evidence(library, p) for p in library.vectors(memory)[0]}
         count = self._section_count(len(evidence), near)
+        known = library.heading_counts
         chunks = _chunks(list(evidence), self.options.chunk_size)
         drawn = _draw(near, len(chunks), self.options.patterns_per_chunk, rng)
         library.consult("outline", evidence, "retrieved for the topic")
         rough = await asyncio.gather(
             *(
-                writer.outline(OutlineRequest(topic.title, tuple(evidence[p] for p in chunk), tuple(shown), count))
+                writer.outline(
+                    OutlineRequest(topic.title, tuple(evidence[p] for p in chunk), tuple(shown), count, known)
+                )
                 for chunk, shown in zip(chunks, drawn, strict=True)
             )
         )
         recent = sorted(near[: self.options.patterns_merge_near], key=_newest_first)[: self.options.patterns_merge]
         examples = tuple(dict.fromkeys([*recent, *(p for shown in drawn for p in shown)]))
-        sections = await writer.merge(MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED))
+        sections = await writer.merge(
+            MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED, known)
+        )
         used = tuple(p.outline_id for p in examples)
         nodes = [OutlineNode("1", "Introduction", f"What {topic.title} is about", "introduction")]
         taken = [*_RESERVED, *(s.title for s in sections)]
@@ -136,7 +149,7 @@ class SurveyForge:
         """MS: retrieve a memory for the section's bullets, sample it, and let the writer divide it."""
         bullets = section.queries
         each = max(1, self.options.memory_size // len(bullets)) * 5
-        within = section.paper_ids or None
+        within = section.paper_ids or tuple(evidence)
         found: dict[str, None] = {}
         for bullet in bullets:
             for hit in library.search(f"{topic.title}: {bullet}", each, within):
@@ -148,7 +161,13 @@ class SurveyForge:
         library.consult("subsections", memory, f"memory for the sub-queries of “{section.title}”")
         most = self.options.subsection_count
         request = SubsectionsRequest(
-            topic.title, section, tuple(evidence[p] for p in memory), examples, most, tuple(taken)
+            topic.title,
+            section,
+            tuple(evidence[p] for p in memory),
+            examples,
+            most,
+            tuple(taken),
+            library.heading_counts,
         )
         parts = await writer.subsections(request)
         return [(part, part.paper_ids or tuple(memory)) for part in parts]
@@ -167,31 +186,37 @@ class SurveyForge:
     async def digests(self, topic: Topic, outline: Outline, library: Library, writer: Writer) -> Digests:
         """MR and TRE: for each sub-query of a leaf, papers of the topic's memory, reranked by time and citations."""
         leaves = [n for n in outline.leaves() if n.role == "body"]
-        entries = [e for leaf in leaves for e in self._retrieve(leaf, library)]
-        best: dict[str, DigestEntry] = {}
+        within = library.best(self.options.outline_papers)
+        entries = [e for leaf in leaves for e in self._retrieve(leaf, library, within)]
         memories = {n.number: frozenset(n.memory) for n in outline.nodes}
+        names, matrix = library.vectors(within)
+        homes = settled_homes(starting_homes(entries, memories), names, matrix, memories)
+        found = {(e.number, e.paper_id) for e in entries}
+        joined = {p: n for p, n in homes.items() if (n, p) not in found}
+        entries += [e for leaf in leaves for e in self._joining(leaf, library, joined, entries)]
+        return Digests(tuple(replace(e, is_home=homes.get(e.paper_id) == e.number) for e in entries))
 
-        def belongs(entry: DigestEntry) -> tuple:
-            """A paper is at home where its heading was made from it, then where its section was, then where it fits."""
-            section = entry.number.split(".")[0]
-            held = entry.paper_id in memories[entry.number]
-            return held, entry.paper_id in memories[section], entry.similarity
+    def _joining(
+        self, node: OutlineNode, library: Library, joined: dict[str, str], entries: Sequence[DigestEntry]
+    ) -> list[DigestEntry]:
+        """Papers that settled under a node without being among those its queries kept, ranked behind them."""
+        papers = [p for p, number in joined.items() if number == node.number]
+        query = f"{node.title} {(node.queries or (node.description or node.title,))[0]}"
+        last = sum(e.number == node.number for e in entries)
+        return [
+            DigestEntry(
+                node.number, hit.paper_id, last + i, query, hit.similarity,
+                window_of(library.paper(hit.paper_id).submitted_latest, anchor_year=self.options.anchor_year),
+                library.paper(hit.paper_id).citation_count, False,
+            )
+            for i, hit in enumerate(library.search(query, len(papers), papers), start=1)
+        ]  # fmt: skip
 
-        for entry in entries:
-            if entry.paper_id not in best or belongs(entry) > belongs(best[entry.paper_id]):
-                best[entry.paper_id] = entry
-
-        def is_home(entry: DigestEntry) -> bool:
-            held, in_section, similarity = belongs(entry)
-            return best[entry.paper_id].number == entry.number and (held or in_section or similarity >= _FITS)
-
-        return Digests(tuple(replace(e, is_home=is_home(e)) for e in entries))
-
-    def _retrieve(self, node: OutlineNode, library: Library) -> list[DigestEntry]:
+    def _retrieve(self, node: OutlineNode, library: Library, within: Collection[str]) -> list[DigestEntry]:
         best: dict[str, DigestEntry] = {}
         for sub_query in node.queries or (node.description or node.title,):
             query = f"{node.title} {sub_query}"
-            hits = library.search(query, self.options.retrieved_per_query)
+            hits = library.search(query, self.options.retrieved_per_query, within)
             similarity = {h.paper_id: h.similarity for h in hits}
             candidates = [_candidate(library, h.paper_id) for h in hits]
             kept = rerank(
@@ -226,15 +251,14 @@ class SurveyForge:
             texts = library.search_passages(asked, [e.paper_id for e in entries if e.is_home])
             library.consult("passages", texts, f"passages nearest to “{node.title}”")
             evidence = tuple(_evidence(library, e.paper_id, e, texts.get(e.paper_id, ())) for e in entries)
-            if len(evidence) < 1:
-                notes.append(
-                    Failure(f"{node.number} {node.title}", "no evidence was retrieved, so no text was asked for")
-                )
-                continue
             home = sum(e.is_home for e in evidence)
+            discussed, named = _papers_for(home, len(library.pool))
+            if not home:
+                notes.append(Failure(f"{node.number} {node.title}", "no paper has its best place here"))
+                continue
             requests[node.number] = DraftRequest(
                 topic.title, node.number, node.title, node.description, "body", evidence,
-                outline=headings, most_papers=_papers_for(home, len(library.pool)),
+                outline=headings, most_papers=discussed, most_named=named,
             )  # fmt: skip
             library.consult("draft", (e.paper.paper_id for e in evidence), f"evidence for “{node.title}”")
         drafts = await drafted(writer, requests, failures)
@@ -248,7 +272,24 @@ class SurveyForge:
         notes += left_out
         facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
         sections = tuple(restate(section, facts) for section in survey.sections)
-        return Survey(topic.title, sections, tuple(failures), tuple(notes))
+        survey = Survey(topic.title, sections, tuple(failures), tuple(notes))
+        survey = await self._compared(survey, outline, library, writer)
+        return illustrated(survey, outline, library, identified=library.held_count)
+
+    async def _compared(self, survey: Survey, outline: Outline, library: Library, writer: Writer) -> Survey:
+        """The survey with a table at the end of each section of the body that has one."""
+        roles = {n.number: n.role for n in outline.nodes}
+        printed = frozenset(span for s in survey.sections for t in s.sentences() for span in t.spans)
+        sections = []
+        for section in survey.sections:
+            if section.level == 1 and roles.get(section.outline_number) == "body":
+                below = [s for s in survey.sections if s.number.split(".")[0] == section.number]
+                cited = dict.fromkeys(p for s in below for p in s.cited_ids)
+                evidence = tuple(_evidence(library, p) for p in cited)
+                table = await writer.compare(CompareRequest(section.number, section.title, evidence, printed))
+                section = replace(section, paragraphs=(*section.paragraphs, table) if table else section.paragraphs)
+            sections.append(section)
+        return replace(survey, sections=tuple(sections))
 
     def _frame(
         self, topic, outline: Outline, digests: Digests, library: Library, headings, drafts
@@ -282,9 +323,12 @@ class SurveyForge:
 _RESERVED = ("Introduction", "Open Problems", "Conclusion")
 
 
-def _papers_for(home: int, pool: int) -> int:
-    """Papers a leaf cites: all of a small pool, else a share of its own, so that sections differ as their fields do."""
-    return max(_LEAST_PAPERS, home if pool <= _SMALL_POOL else min(_MOST_PAPERS, round(1 + 0.45 * home)))
+def _papers_for(home: int, pool: int) -> tuple[int, int]:
+    """Papers a leaf discusses, and further ones it names: all of a small pool; else as many as a reader follows."""
+    if pool <= _SMALL_POOL:
+        return max(_LEAST_PAPERS, home), 0
+    discussed = max(_LEAST_PAPERS, min(_MOST_PAPERS, round(2 + _DISCUSSED_SHARE * home)))
+    return discussed, max(0, min(_MOST_NAMED, home - discussed))
 
 
 def _node(number: str, plan: SectionPlan, memory: Sequence[str], patterns: tuple[str, ...]) -> OutlineNode:
@@ -339,6 +383,7 @@ def _evidence(
         matrix[0] if names else None,
         entry.is_home if entry else True,
         entry.similarity if entry else paper.similarity,
+        library.standing(paper_id),
         library.card(paper_id),
         passages,
     )

@@ -5,13 +5,13 @@ An operation gets everything it may use in its request; what it was not shown it
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from generation.cards import CardPassage, PaperCard
-from generation.values import Paper, Pattern, Role, SectionDraft, StatedRow
+from generation.values import Paper, Paragraph, Pattern, Role, SectionDraft, Span, StatedRow
 from generation.zones import Zone
 
 
@@ -40,6 +40,7 @@ class Evidence:
         vector: unit vector of title and abstract; None where it has none.
         is_home: the paper's best place is the node being written.
         similarity: cosine to the query that found it.
+        standing: how good a paper of the topic it is (`Library.standing`), 1 for the best.
         card: of a paper that was read in full; None where only its record is known.
         passages: of its full text, those nearest to what is written about; of a paper not read in full none.
     """
@@ -48,6 +49,7 @@ class Evidence:
     vector: np.ndarray | None
     is_home: bool = True
     similarity: float = 0.0
+    standing: float = 0.0
     card: PaperCard | None = None
     passages: tuple[EvidencePassage, ...] = ()
 
@@ -72,12 +74,17 @@ class SectionPlan:
 
 @dataclass(frozen=True)
 class OutlineRequest:
-    """A rough outline of one chunk of papers, after the example of human outlines."""
+    """A rough outline of one chunk of papers, after the example of human outlines.
+
+    Attributes:
+        headings: in how many human outlines each heading stands (`patterns.heading_counts`).
+    """
 
     topic: str
     evidence: tuple[Evidence, ...]
     patterns: tuple[Pattern, ...]
     section_count: int
+    headings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,7 @@ class MergeRequest:
     patterns: tuple[Pattern, ...]
     section_count: int
     taken: tuple[str, ...] = ()
+    headings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class SubsectionsRequest:
     patterns: tuple[Pattern, ...]
     most: int
     taken: tuple[str, ...]
+    headings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,8 @@ class DraftRequest:
     Attributes:
         facts: what composed sentences may state, by name.
         outline: (number, title, role) of all nodes, in reading order.
-        most_papers: papers the text may cite.
+        most_papers: papers the text may discuss.
+        most_named: further papers it may name.
     """
 
     topic: str
@@ -128,6 +138,7 @@ class DraftRequest:
     facts: tuple[StatedRow, ...] = ()
     outline: tuple[tuple[str, str, Role], ...] = ()
     most_papers: int = 12
+    most_named: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,21 @@ class RefineRequest:
     draft: SectionDraft
     neighbours: tuple[SectionDraft, ...]
     request: DraftRequest
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """A table of the works of one section.
+
+    Attributes:
+        evidence: papers that the section cites.
+        avoid: spans that are printed in the text.
+    """
+
+    number: str
+    title: str
+    evidence: tuple[Evidence, ...]
+    avoid: frozenset[Span] = frozenset()
 
 
 class Writer(Protocol):
@@ -150,3 +176,4 @@ class Writer(Protocol):
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]: ...
     async def draft(self, request: DraftRequest) -> SectionDraft: ...
     async def refine(self, request: RefineRequest) -> SectionDraft: ...
+    async def compare(self, request: CompareRequest) -> Paragraph: ...

@@ -76,11 +76,14 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+_FILES = (".bib", ".txt", ".csv", ".json", ".jsonl", ".md", ".ris", ".tex")
+
+
 def paper_ids(text: str | None) -> tuple[str, ...]:
     """Ids from a comma-separated list, or from a file such as a .bib, in which every id found counts.
 
     Raises:
-        BadInput: nothing in it is an id.
+        BadInput: nothing in it is an id, or there is no such file.
     """
     from ingestion.identity import find_paper_ids, parse_paper_id
 
@@ -92,4 +95,6 @@ def paper_ids(text: str | None) -> tuple[str, ...]:
         if not found:
             raise BadInput("the file names no paper id", which=text)
         return tuple(dict.fromkeys(found))
+    if path.suffix.lower() in _FILES:
+        raise BadInput("there is no file", which=text, advice="Name a file, or paper ids with commas between them.")
     return tuple(parse_paper_id(part).value for part in text.split(",") if part.strip())

@@ -2,79 +2,54 @@
 
 import sys
 import time
+from pathlib import Path
 
 import click
 
-from assets.commands.options import Command, cutoff_option, json_flag, note, paper_ids, print_json, progress_bars
+from assets.commands.options import Command, json_flag, note, print_json, progress_bars
+from assets.commands.topic_options import check_names, topic_asked, topic_options
 from assets.home import lithouse_home
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 
 @click.command("survey", cls=Command)
-@click.argument("topic")
-@cutoff_option
-@click.option("--description", default="", help="More about the topic, searched with the title.")
-@click.option("--method", default="surveyforge", show_default=True, help="How the survey is made.")
-@click.option("--model", default="extractive", show_default=True, help="Who writes it.")
-@click.option("--pool", type=click.IntRange(min=1), help="Papers the pool may hold.  [default: 1500]")
-@click.option("--include", metavar="IDS|FILE", help="Papers that must be in the pool: ids, or a file such as a .bib.")
-@click.option("--exclude", metavar="IDS|FILE", help="Papers hidden from the topic, by id and by title.")
-@click.option("--withdrawn", is_flag=True, help="Withdrawn papers may be cited.")
+@topic_options
 @click.option(
-    "--parser",
-    default=DEFAULT_PARSER,
-    show_default=True,
-    help="Reads the papers' files: docvortex, mineru-kit[:TIER], magic-pdf.",
-)
-@click.option(
-    "--read",
-    type=click.IntRange(min=0),
-    help="Files of papers to read now at most, the best papers' first; 0 for none.  [default: all]",
+    "--outline",
+    "outline_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Write along this outline, as `lithouse outline` prints it and you edited it.",
 )
 @click.option("--force", is_flag=True, help="Compute every stage again.")
 @json_flag
 def command(
-    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, force, as_json
-) -> None:
+    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, outline_file, force,
+    as_json,
+) -> None:  # fmt: skip
     """Materialize a topic's survey; TOPIC is a title, or the key of a topic named before.
 
     Without --cutoff the topic follows the corpus; with one it is frozen at that day. What is done already is not
     done again.
     """
-    from corpus.tables import Lake
-    from generation.topics import DEFAULT_POOL_SIZE, define_topic
-
-    options = {
-        "description": description,
-        "cutoff": cutoff,
-        "inclusions": paper_ids(include),
-        "exclusions": paper_ids(exclude),
-        "pool_size": pool or DEFAULT_POOL_SIZE,
-        "has_withdrawn": withdrawn,
-    }
     home = lithouse_home()
-    known = None if any([description, cutoff, include, exclude, pool, withdrawn]) else _known(Lake(home), topic)
-    write(
-        home,
-        known or define_topic(topic, **options),
-        method,
-        model,
-        parser=parser,
-        most_files=read,
-        force=force,
-        as_json=as_json,
-    )
+    asked = {"cutoff": cutoff, "description": description, "pool": pool, "include": include, "exclude": exclude}
+    chosen = topic_asked(home, topic, **asked, withdrawn=withdrawn)
+    plan = _plan(home, chosen, method, outline_file) if outline_file else None
+    write(home, chosen, method, model, parser=parser, most_files=read, plan=plan, force=force, as_json=as_json)
 
 
-def _known(lake, key: str):
-    """The topic whose key was given; None where the text is no key, and so a title."""
-    from generation.editions import load_topic
-    from ingestion.errors import NotFound
+def _plan(home, topic, method: str, file: Path):
+    """The outline of a file, with the papers of the headings it kept from the one it was printed from."""
+    from corpus.tables import Lake
+    from generation.editions import newest_outline
+    from generation.outline_files import read_outline_file
+    from generation.outline_plans import planned
 
-    try:
-        return load_topic(lake, key)
-    except NotFound:
-        return None
+    edited = read_outline_file(file)
+    for line in edited.notes:
+        note(f"{file.name}: {line}")
+    return planned(edited.nodes, topic.title, newest_outline(Lake(home), topic.key, method, edited.edition))
 
 
 def write(
@@ -85,6 +60,7 @@ def write(
     *,
     parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
+    plan=None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -92,16 +68,12 @@ def write(
     from assets import runs
     from assets.results import survey_result
     from corpus.tables import Lake
-    from generation.stages import METHODS, WRITERS
 
-    if method not in METHODS:
-        raise click.BadParameter(f"'{method}' is no method; methods: {', '.join(METHODS)}.", param_hint="'--method'")
-    if model not in WRITERS:
-        raise click.BadParameter(f"'{model}' is no writer; writers: {', '.join(WRITERS)}.", param_hint="'--model'")
+    check_names(method, model)
     started = time.monotonic()
     with progress_bars() as told:
         written = runs.survey(
-            home, topic, method, model, parser=parser, most_files=most_files, force=force, progress=told
+            home, topic, method, model, parser=parser, most_files=most_files, force=force, plan=plan, progress=told
         )
     result = survey_result(home, written.row, Lake(home), time.monotonic() - started, written.stages_run)
     if as_json:

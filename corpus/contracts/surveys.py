@@ -17,7 +17,13 @@ class OutlineNode(dy.Schema):
     queries = dy.List(dy.String(), description="Sub-queries of the node.")
     memory = dy.List(dy.String(), description="Papers the sub-queries were made from (memory for sub-queries).")
     patterns = dy.List(dy.String(), description="Human outlines that shaped the node.")
-    heading_origin = dy.String(description="Where the heading came from: a human outline, key phrases, or the method.")
+    heading_origin = dy.String(
+        description="Where the heading came from: a human outline, key phrases, the method, or the person who edited it."
+    )
+    author = dy.String(
+        nullable=True,
+        description="Who gave the outline: method, or person where it was edited; null in outlines of before this was kept.",
+    )
 
 
 class DigestEntry(dy.Schema):

@@ -4,10 +4,13 @@ Belongs here: which phrases of titles and which headings of human outlines are c
 choosing among them (`grouping`).
 """
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from generation.extractive.facets import facets_named
 from generation.extractive.phrases import (
     STOP_WORDS,
     Key,
@@ -21,6 +24,7 @@ from generation.extractive.phrases import (
     root,
     spoken_of,
 )
+from generation.patterns import plain_heading
 from generation.values import Paper, Pattern
 
 GENERIC = frozenset(
@@ -41,7 +45,7 @@ GENERIC = frozenset(
     algorithm architecture inference cost search effectiveness wide range size show face score knowledge
     external factual implementation limitation direction suggestion mitigation evaluation instruction adaptation
     generalization impact potential experience assistance integration selection interaction role relation
-    relationship behavior mechanism semantic benchmark scenario zero shot
+    relationship behavior mechanism semantic benchmark scenario zero shot generator generative
     """.split()  # noqa: SIM905 - a list of words is read and sorted as text
 )
 _COMMON_HEADING = re.compile(
@@ -52,27 +56,16 @@ _COMMON_HEADING = re.compile(
     r"approaches|history|development|what|how|why|goals?|format)\b",
     re.IGNORECASE,
 )
-# Facets under which surveys gather papers whatever they are about; only what titles say counts, since every
-# abstract speaks of a benchmark.
-_FACETS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("Evaluation and Benchmarks", re.compile(
-        r"\b(?:evaluat\w+|benchmark\w*|metrics?|diagnos(?:e|ing))\b", re.IGNORECASE)),
-    ("Security and Privacy", re.compile(
-        r"\b(?:attack\w*|poison\w*|backdoor\w*|privacy|private|adversarial|jailbreak\w*|vulnerabilit\w+|inject\w+)\b",
-        re.IGNORECASE)),
-    ("Domain-Specific Applications", re.compile(
-        r"\b(?:medic\w+|clinic\w+|health\w*|biomedic\w+|legal|law|financ\w+|education\w*|agricultur\w+|chemi\w+|"
-        r"scientific|customer|enterprise|industr\w+)\b", re.IGNORECASE)),
-)  # fmt: skip
 _ENDS_BADLY = re.compile(
     r"(?:ed|ly|ful|ous|ive|able|ible|ical|ary|ic|less|based|aware|driven|centric|specific|free|wide|multi|cross|non|"
     r"shot|hop|step|scale|term|end|level|source|modal|domain|needs|meets|makes|helps|matters?|means|learners?|world|"
     r"gap|thoughts?|questions?|answers?|tasks?|directions?|systems?|language|passages?|documents?|tune|range|size|"
-    r"prompt|gaps|^abilit(?:y|ies)|^capabilit(?:y|ies))$",
+    r"prompt|gaps|stud(?:y|ies)|works?|parameters?|sets?|costs?|layers?|operations?|descriptions?|samples?|examples?|"
+    r"results?|settings?|scenarios?|information|suites?|strings?|inputs?|outputs?|^abilit(?:y|ies)|^capabilit(?:y|ies))$",
     re.IGNORECASE,
 )
 _BEGINS_BADLY = re.compile(
-    r"^(?:new|llms?|real-world|improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|"
+    r"^(?:new|previous|prior|proposed|hidden|ablation|experimental|existing|single|textual|pure|vanilla|llms?|real-world|improv|enhanc|leverag|explor|toward|bridg|revisit|rethink|unlock|unleash|empower|enabl|boost|advanc|mitigat|"
     r"address|understand|investigat|assess|evaluat|build|mak|us|do|is|are|can|how|what|when|why|does|benchmark|scal|"
     r"teach|counter|relevant|remain|author|time|retrieved|existing|augment|predict|measur|reduc|detect|align|adapt|"
     r"combin|integrat|incorporat|optimi[sz]|generat|retriev|learn|train|answer|improved|better|complex|divers|dynamic|"
@@ -86,6 +79,8 @@ _ONE_WORD = re.compile(
 )
 _MAX_WORDS = 5
 _FEW_TITLES = 120
+_KNOWN_HEADING = 2
+_FACET_SHAPE = 0.85
 
 
 @dataclass(frozen=True)
@@ -96,6 +91,8 @@ class Concept:
         named, spoken: papers whose titles, and whose titles or abstracts, hold it.
         pattern: the human outline whose heading it is.
         shape: how much its form alone speaks for it, about 1.
+        human_count: human outlines that have it as a heading.
+        is_facet: a heading of any survey (`facets`), which may come again under another section.
     """
 
     text: str
@@ -104,6 +101,8 @@ class Concept:
     spoken: frozenset[str]
     pattern: str | None = None
     shape: float = 1.0
+    human_count: int = 0
+    is_facet: bool = False
 
 
 def topic_words(topic: str) -> frozenset[str]:
@@ -123,20 +122,29 @@ def is_telling(stems: Sequence[str] | frozenset[str], topic: frozenset[str]) -> 
 
 
 def concepts(
-    papers: Sequence[Paper], topic: str, patterns: Sequence[Pattern] = (), *, is_whole: bool = True
+    papers: Sequence[Paper],
+    topic: str,
+    patterns: Sequence[Pattern] = (),
+    headings: Mapping[str, int] = MappingProxyType({}),
+    *,
+    above: str = "",
 ) -> list[Concept]:
     """Concepts that at least two of the papers speak of, by text.
 
     Args:
-        is_whole: the papers are those of a whole survey, which may have facets and, where they are few, takes
-            concepts from abstracts too; the parts of a section are read from titles alone.
+        headings: in how many human outlines each heading stands (`patterns.heading_counts`).
+        above: the heading of the section whose parts are looked for, "" for a whole survey. Few papers share few
+            titles, so that abstracts are read too.
     """
     own = topic_words(topic)
     titles = {p.paper_id: p.title for p in papers}
     texts = {p.paper_id: f"{p.title} . {p.abstract or ''}" for p in papers}
     found = {p.key: p for p in phrases(titles) if is_telling(p.key, own) and _is_concept(p)}
-    if is_whole and len(papers) < _FEW_TITLES:
+    if not above and len(papers) < _FEW_TITLES:
         found = _often_in(texts, own) | found
+    elif above:
+        # The titles of one section share few phrases; what humans have headed a section with is one wherever it stands.
+        found = {k: p for k, p in _often_in(texts, own).items() if _is_known(p.text, headings)} | found
     human = _human_headings(patterns, own)
     spoken = spoken_of([*found, *human], texts)
     in_titles = spoken_of([*found, *human], titles)
@@ -150,9 +158,14 @@ def concepts(
         # Every abstract speaks of robustness; a single word names only what has it in the title.
         spoken_in = frozenset(spoken[key]) if len(key) > 1 else named
         text = headline(_display(text, plurals.get(key)))
-        concept = Concept(text, content_stems(text), named, spoken_in, pattern, _shape(key, pattern))
+        count = headings.get(plain_heading(text), 0)
+        concept = Concept(text, content_stems(text), named, spoken_in, pattern, _shape(key, pattern, count), count)
         made.setdefault(frozenset(root(s) for s in concept.stems), concept)
-    return sorted([*made.values(), *(_facets(titles) if is_whole else ())], key=lambda c: c.text)
+    facets = [
+        Concept(text, content_stems(text), named, named, shape=_FACET_SHAPE, is_facet=True)
+        for text, named in facets_named(titles, f"{topic} {above}", is_whole=not above).items()
+    ]
+    return sorted([*made.values(), *facets], key=lambda c: c.text)
 
 
 def key_queries(
@@ -186,9 +199,10 @@ def _display(text: str, plural: str | None) -> str:
     return in_plural(text, plural) if is_thing else text
 
 
-def _shape(key: Key, pattern: str | None) -> float:
-    """Two or three words make the usual heading; one a human wrote is a little better."""
-    return {1: 0.8, 2: 1.0, 3: 1.0, 4: 0.95}.get(len(key), 0.8) + (0.05 if pattern else 0.0)
+def _shape(key: Key, pattern: str | None, human_count: int) -> float:
+    """Two or three words make the usual heading; one that humans wrote is better, and much used ones a little more."""
+    human = 0.05 * min(math.log2(1 + human_count), 4.0)
+    return {1: 0.8, 2: 1.0, 3: 1.0, 4: 0.95}.get(len(key), 0.8) + (0.05 if pattern else 0.0) + human
 
 
 def _is_concept(phrase: Phrase) -> bool:
@@ -233,10 +247,5 @@ def _often_in(texts: Mapping[str, str], own: frozenset[str]) -> dict[Key, Phrase
     }  # fmt: skip
 
 
-def _facets(titles: Mapping[str, str]) -> list[Concept]:
-    made = []
-    for text, words in _FACETS:
-        named = frozenset(p for p, title in titles.items() if words.search(title))
-        if len(named) >= 2:
-            made.append(Concept(text, content_stems(text), named, named, None))
-    return made
+def _is_known(text: str, headings: Mapping[str, int]) -> bool:
+    return headings.get(plain_heading(text), 0) >= _KNOWN_HEADING and not _COMMON_HEADING.search(text)

@@ -4,13 +4,14 @@ A group is made for its heading, so that no group is left for which a name must 
 that every paper, weighed by its relevance, is near to one of them (facility location, greedy, then exchanges).
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
-from generation.extractive.concepts import Concept, concepts, key_queries
+from generation.extractive.concepts import GENERIC, Concept, concepts, key_queries
 from generation.extractive.phrases import content_stems, root
 from generation.values import Paper, Pattern
 
@@ -22,11 +23,13 @@ _VOTE = 0.02
 _MOST_CANDIDATES = 200
 _EXCHANGES = 4
 _LARGE_GROUP = 20
-_MANY_PAPERS = 200
-_STRAY_SHARE = 0.15
+_MANY_PAPERS = 30
+_FEW_PAPERS = 15
+_NAMED_SHARE = 0.008
+_STRAY_SHARE, _STRAY_SHARE_OF_PART = 0.15, 0.3
 _QUERIES = 3
 _ADD_NOTHING = frozenset({"text", "document", "model", "language", "large", "neural", "system", "method", "task"})
-_TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE = 0.2, 0.14, 0.12
+_TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE, _LAX_SHARE_OF_PART = 0.2, 0.14, 0.12, 0.07
 """Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest, and a
 set of papers that would not be divided at all is divided by headings that fewer speak of."""
 
@@ -56,6 +59,7 @@ def divide(
     taken: Sequence[str] = (),
     above: str = "",
     votes: Collection[str] = (),
+    headings: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Group]:
     """At most `count` groups; fewer where not enough concepts are borne out by `smallest` papers each.
 
@@ -64,8 +68,9 @@ def divide(
         taken: headings that stand elsewhere.
         above: the heading of the section that is divided; its parts may narrow it, not repeat it.
         votes: headings that rough outlines proposed.
+        headings: in how many human outlines each heading stands (`patterns.heading_counts`).
     """
-    known = _candidates(papers, topic, patterns, taken, above)
+    known = _candidates(papers, topic, patterns, taken, above, headings)
     if not known or len(papers) < smallest:
         return []
     affinity = _affinity(papers, matrix, known, embed)
@@ -74,10 +79,12 @@ def divide(
     bonus = np.array([_bonus(c, papers, voted) for c in known]) * weights.sum() / max(count, 1)
     share = _TRUE_SHARE_OF_PART if above else _TRUE_SHARE
     choose = partial(_choose, affinity, weights, bonus, known, count)
-    groups = _borne_out(choose, papers, affinity, weights, known, smallest, share)
-    if len(groups) < 2 and not above:
-        # A survey of one section says less than one whose headings fewer papers speak of.
-        groups = max(groups, _borne_out(choose, papers, affinity, weights, known, smallest, _LAX_SHARE), key=len)
+    stray = _STRAY_SHARE_OF_PART if above else _STRAY_SHARE
+    groups = _borne_out(choose, papers, affinity, weights, known, smallest, share, stray)
+    if len(groups) < 2:
+        # One section of everything says less than several whose headings fewer papers speak of.
+        lax = _LAX_SHARE_OF_PART if above else _LAX_SHARE
+        groups = max(groups, _borne_out(choose, papers, affinity, weights, known, smallest, lax, stray), key=len)
     return groups
 
 
@@ -89,12 +96,13 @@ def _borne_out(
     known: Sequence[Concept],
     smallest: int,
     share: float,
+    stray: float,
 ) -> list[Group]:
     """Groups of the chosen concepts, chosen again without those that too small a share of their papers speaks of."""
     barred: set[int] = set()
     while chosen := choose(barred):
         labels = np.argmax(affinity[:, chosen], axis=1)
-        labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights)] = -1
+        labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights, stray)] = -1
         failing = _not_borne_out(chosen, labels, known, papers, smallest, share)
         if not failing:
             return _groups(chosen, labels, known, papers, affinity)
@@ -108,19 +116,46 @@ def support_needed(size: int) -> int:
 
 
 def _candidates(
-    papers: Sequence[Paper], topic: str, patterns: Sequence[Pattern], taken: Sequence[str], above: str
+    papers: Sequence[Paper],
+    topic: str,
+    patterns: Sequence[Pattern],
+    taken: Sequence[str],
+    above: str,
+    headings: Mapping[str, int],
 ) -> list[Concept]:
     """Concepts that some but not nearly all papers speak of, none alike to a heading that is taken."""
     used = [content_stems(t) for t in taken if t != above]
     broad = content_stems(above)
     least = 2 if len(papers) < 60 else 3
+    offered = concepts(papers, topic, patterns, headings, above=above)
+    if above:  # a facet may come once more, under another section
+        again = {t.partition(" in ")[0] for t in taken if " in " in t}
+        offered = [c for c in offered if not (c.is_facet and c.text in again)]
+        offered = [replace(c, text=f"{c.text} in {above}") if c.is_facet and c.text in taken else c for c in offered]
     found = [
         c
-        for c in concepts(papers, topic, patterns, is_whole=not above)
-        if len(c.spoken) >= least and len(c.named) <= 0.5 * len(papers)
-        and not any(alike(c.stems, u) for u in used) and (_narrows(c.stems, broad) or not alike(c.stems, broad))
+        for c in offered
+        if len(c.spoken) >= least and _is_named(c, len(papers), above) and len(c.named) <= 0.5 * len(papers)
+        and (c.text not in taken if c.is_facet else not any(alike(c.stems, u) for u in used)
+             and (_narrows(c.stems, broad) or not alike(c.stems, broad)))
     ]  # fmt: skip
     return sorted(found, key=lambda c: (-(2 * len(c.named) + len(c.spoken)) * c.shape, c.text))[:_MOST_CANDIDATES]
+
+
+def _is_named(concept: Concept, papers: int, above: str) -> bool:
+    """Whether titles name it, not abstracts alone: many speak of ground truth, and no field is called that.
+
+    In the part of a section one title is enough for what a human outline has as a heading.
+    """
+    if papers < _FEW_PAPERS:
+        return True
+    if not above:
+        return len(concept.named) >= max(3, round(_NAMED_SHARE * papers))
+    if (
+        " " not in concept.text or concept.named == concept.spoken
+    ):  # a single word says little below a section's heading
+        return len(concept.named) >= 3
+    return len(concept.named) >= 2 or (concept.human_count > 1 and len(concept.spoken) > 2)
 
 
 def _narrows(stems: frozenset[str], broad: frozenset[str]) -> bool:
@@ -129,8 +164,11 @@ def _narrows(stems: frozenset[str], broad: frozenset[str]) -> bool:
 
 
 def alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether two headings share more than half of the words of the shorter one, whatever the words' endings."""
+    """Whether two headings share more than half of the words of the shorter one, or all that are not generic; endings do not count."""
     short, other = {root(s) for s in a}, {root(s) for s in b}
+    telling = [{root(s) for s in stems if s not in GENERIC} for stems in (a, b)]
+    if telling[0] and telling[0] == telling[1]:  # "Transformer Models" and "Transformer Architecture"
+        return True
     return bool(short and other) and len(short & other) / min(len(short), len(other)) > 0.5
 
 
@@ -196,11 +234,15 @@ def _choose(
     return chosen
 
 
-def _floor(affinity: np.ndarray, weights: np.ndarray) -> float:
-    """Affinity below which a paper of a large pool is about none of the concepts."""
+def _floor(affinity: np.ndarray, weights: np.ndarray, stray: float) -> float:
+    """Affinity below which a paper of many is about none of the concepts.
+
+    Args:
+        stray: share of the better half of the papers that lies below.
+    """
     if len(affinity) < _MANY_PAPERS:
         return -1.0
-    return float(np.quantile(affinity.max(axis=1)[weights >= np.median(weights)], _STRAY_SHARE))
+    return float(np.quantile(affinity.max(axis=1)[weights >= np.median(weights)], stray))
 
 
 def _not_borne_out(

@@ -18,6 +18,8 @@ _CONNECTIVE = (
     r"to conclude|in general|generally|in practice|in other words|that is|at the same time|at present|now|briefly|"
     r"experimentally|particularly|as an alternative|as a remedy|as a solution|as a first step|in detail|for example|"
     r"for instance|"
+    r"even more surprising|even more surprisingly|more surprisingly|even more importantly|on top of this|"
+    r"initially|simultaneously|in constrast|in turn|eventually|meantime|in the meantime|"
     r"beyond this|beyond that|unfortunately|fortunately|hopefully"
 )
 _PAPER = (
@@ -27,7 +29,7 @@ _SIMPLE = re.compile(
     rf"^(?:(?:(?:most|more|very|quite) )?(?:{_CONNECTIVE})\s*,\s+"
     r"|(?:here|recently|therefore|thus|hence|then|finally|further|furthermore|moreover|additionally),?\s+(?=we\b)"
     rf"|(?:in|through|throughout|with) (?:this|our|the present|the current) (?:{_PAPER})\s*(?:,\s*|\s+(?=we\b))"
-    r"|(?:and|but|so|yet)\s+(?=[a-z])"
+    r"|(?:and|but|so|yet|meanwhile)\s+(?=[a-z])"
     r"|(?:note|recall|observe) that\s+"
     r"|recently\s*,\s+)",
     re.IGNORECASE,
@@ -36,7 +38,7 @@ _SIMPLE = re.compile(
 _POINTING = re.compile(
     r"^(?:(?:in order )?to|towards?|motivated by|inspired by|based on|building (?:up)?on|in light of|given|with|by|"
     r"following|for|from|through|under|using|as part of|in view of|driven by|guided by|unlike|aiming to|aimed at)\s"
-    r"(?:[^,;.:()]{0,80}\s)?(?:this|these|those|such|the above|the aforementioned|it|them|the (?:issues?|problems?|"
+    r"(?:[^,;.:()]{0,80}\s)?(?:this|these|those|such|(?:the )?above|(?:the )?aforementioned|it|them|the (?:issues?|problems?|"
     r"challenges?|limitations?|gap|shortcomings?|drawbacks?|question|needs?|goals?))\b"
     r"[^,;.:()]{0,60},\s+(?=(?:we|our|this (?:paper|work|study|article)|the authors)\b|[A-Z][A-Za-z]*[A-Z0-9])",
     re.IGNORECASE,

@@ -12,10 +12,15 @@ from functools import lru_cache
 import numpy as np
 
 from generation.cards import PaperCard
-from generation.extractive.adaptation import adapt
+from generation.extractive.adaptation import adapt, names_speaker
 from generation.extractive.fulltext import sentences_in_full
+from generation.extractive.introducing import named_in
+from generation.extractive.leaning import Leaning, leaning
 from generation.extractive.phrases import content_stems, root
 from generation.extractive.sentences import MoveName, SourceSentence, own_name, whole_sentences
+from generation.extractive.speakers import Manner
+from generation.misprints import is_unclear, joined_words
+from generation.naming import short_authors
 from generation.values import Paper, Sentence, Span
 from generation.writing import Evidence, EvidencePassage
 
@@ -28,17 +33,48 @@ _ALIKE_IN_GENERAL = 0.7
 """The same for general sentences, which abstracts of one field share almost word for word."""
 
 _EARLY = 0.3
+_USUAL_WORDS, _FAR = 23, 12
+"""Words of a usual sentence of an abstract, and how far from it a length gains."""
+
+_FEW = 8
+"""Papers up to which each is told of, whatever its abstract offers."""
+
+_STUB = 9
+"""Words below which a sentence without a figure says little."""
 FIGURE = re.compile(r"\d+(?:\.\d+)?\s?(?:%|points|times|x\b|×)")
-_NAMING = {"name the authors", "name the author", "name the owner", "name the paper"}
 _VACUOUS = re.compile(
     r"\b(?:future (?:research |work )?(?:directions?|avenues?|work|research)|promising directions?|"
     r"comprehensive (?:overview|review|survey)|extensive (?:experiments|evaluations?|quantitative)[^.]{0,30}(?:conduct|"
     r"perform|carried)|(?:conduct|perform)\w* (?:extensive|comprehensive|thorough)|organi[sz]ed as|rest of|we hope|"
     r"serves? to facilitate|rapidly (?:changing|evolving)|(?:impressive|remarkable|"
     r"significant) (?:\w+ )?(?:performance|capabilit\w+|abilit\w+|success|promise|achievements?)|huge popularity|"
-    r"insights into|shed\w* light|paves? the way|effectiveness of (?:the|their)|aims? to (?:conduct|provide)|"
+    r"insights into|shed\w* light|paves? the way|effectiveness of (?:the|their|its|our)|aims? to (?:conduct|provide)|"
     r"(?:conduct|provide)s? an? (?:\w+ )?survey|opens? up|in recent years|considerable attention|"
     r"significant attention)\b",
+    re.IGNORECASE,
+)
+
+# What a paper did for itself: that it ran experiments, took part in a task, released code, ends with a discussion.
+_EMPTY = re.compile(
+    r"\b(?:(?:conduct|perform|carry|carried|run|ran)\w* (?:out )?(?:an? )?(?:[\w-]+ ){0,4}?(?:experiments?|evaluations?|analys[ie]s|"
+    r"studies|study|ablations?|comparisons?|investigations?)\b(?![^.]*\b(?:show|find|found|reveal|demonstrat|observ|indicat|suggest|confirm))|"
+    r"(?:we|the authors) (?:also |further |then )?(?:evaluate|test|validate|verify|compare|experiment with|benchmark) (?:our|the proposed|its|it)\b"
+    r"(?![^.]*\b(?:show|find|found|reveal|demonstrat|observ|indicat|suggest|achiev|improv|outperform))|"
+    r"shared tasks?|DSTC\s?-?\d*|SemEval|challenge track|(?:first|second|third|2nd|3rd|1st) (?:place|rank|prize)|ranked (?:first|second|third)|"
+    r"our (?:submission|participation|team|entry)|competition|workshop|hackathon|KDD Cup|"
+    r"(?:we|paper|authors|article|survey|chapter) (?:also |finally |then )?(?:conclude|summari[sz]e|discuss|outline|organi[sz]e|hope|believe|"
+    r"call for|encourage|plan|call on|envision|highlight)s?\b|conclude[sd]? (?:by|with)|"
+    r"as part of (?:a|the|our) (?:project|course)|aims? to (?:conduct|provide|give|present|offer|review|summari[sz]e|survey)|"
+    r"intended (?:for|to (?:provide|be))|serves? as an? (?:introduction|tutorial|starting|guide|reference|valuable|useful)|"
+    r"is (?:designed|intended|meant) as|tutorial introduction|we (?:hope|believe)|future (?:work|research|directions?|studies)|"
+    r"(?:source )?codes? (?:and|is|are|will|for)|remainder of|open the door|as a (?:first )?step (?:towards?|to)|sheds? (?:some )?light|pav(?:e|es|ing) the way|"
+    r"valuable insights|comprehensive (?:survey|review|overview)|of great (?:importance|significance)|rapid (?:advancement|development|progress|growth)|"
+    r"\bours\b|both (?:methods|models|approaches|datasets|settings|tasks|domains|systems|cases|techniques|strategies|benchmarks|variants|of them)|"
+    r"the (?:two|three|four|five) (?:proposed )?(?:methods|models|approaches|datasets|settings|tasks|domains|systems|techniques|strategies|"
+    r"components|modules|stages|steps|variants)\b|on the other hand|on the contrary|results are (?:presented|discussed|reported)|"
+    r"are (?:proposed|presented|discussed) respectively|"
+    r"(?-i:\bTo (?:\w+ly )?[A-Z][a-z]+ (?:the|a|an)\b)|\(1\)(?![^.]*\(2\))|either approach|data ?scientist-in-a-box|(?:on|across|over) (?:\w+ )?(?:two|three|four|five|six|seven|several|multiple|various|many|different|diverse|\d+) "
+    r"(?:\w+ ){0,3}?(?:datasets|benchmarks|tasks)(?: (?:to|for|in order to) (?:evaluate|verify|validate|demonstrate|test|show|assess)\b))",
     re.IGNORECASE,
 )
 
@@ -50,6 +86,8 @@ class Option:
     Attributes:
         vector: unit vector of its text.
         relevance: cosine to the subject.
+        source: the sentence it was made from, to be worded again where it stands.
+        leaning: what must stand before it.
     """
 
     paper: Paper
@@ -58,6 +96,8 @@ class Option:
     position: float
     vector: np.ndarray
     relevance: float
+    source: SourceSentence
+    leaning: Leaning
 
     @property
     def words(self) -> int:
@@ -77,8 +117,11 @@ class Option:
     def is_impersonal(self) -> bool:
         """Whether it names neither people nor the paper's own system, and measures nothing."""
         own = own_name(self.paper)
-        names = any(e.name in _NAMING for e in self.sentence.edits)
-        return not names and not FIGURE.search(self.sentence.text) and not (own and own in self.sentence.text)
+        return (
+            not names_speaker(self.sentence)
+            and not FIGURE.search(self.sentence.text)
+            and not (own and own in self.sentence.text)
+        )
 
 
 def options_of(
@@ -88,6 +131,8 @@ def options_of(
     about: str,
     avoid: Collection[Span] = (),
     moves: Collection[MoveName] | None = None,
+    *,
+    with_leaning: bool = False,
 ) -> list[Option]:
     """The sentences the papers offer, embedded in one call; of a paper's, those nearest to `about` in words.
 
@@ -96,41 +141,54 @@ def options_of(
         about: the same in words; embedding every sentence of every abstract would take minutes.
         avoid: spans that are printed elsewhere.
         moves: only sentences of these moves, None for all.
+        with_leaning: also sentences that need another of their paper before them.
     """
     words = frozenset(root(s) for s in content_stems(about))
-    found: dict[str, tuple[Paper, Sentence, MoveName, float]] = {}
+    found: dict[str, tuple[Paper, Sentence, SourceSentence, Leaning]] = {}
     for item in evidence:
         fitting = [
-            (source, sentence)
-            for source, sentence in _offers(item.paper, item.card, item.passages)
-            if source.span not in avoid and (moves is None or source.move in moves)
+            offer
+            for offer in _offers(item.paper, item.card, item.passages)
+            if offer[0].span not in avoid
+            and (moves is None or offer[0].move in moves)
+            and (with_leaning or offer[2].is_free)
         ]
-        for source, sentence in _shortlist(fitting, words):
-            found.setdefault(sentence.text, (item.paper, sentence, source.move, source.position))
+        for source, sentence, needs in _shortlist(fitting, words):
+            found.setdefault(sentence.text, (item.paper, sentence, source, needs))
     if not found:
         return []
     vectors = embed(list(found))
     relevance = np.round(vectors @ subject, 6)
-    return [Option(*offer, vectors[i], float(relevance[i])) for i, offer in enumerate(found.values())]
+    return [
+        Option(paper, sentence, source.move, source.position, vectors[i], float(relevance[i]), source, needs)
+        for i, (paper, sentence, source, needs) in enumerate(found.values())
+    ]
 
 
-_SHORTLIST: dict[MoveName, int] = {"method": 2, "finding": 2, "background": 1, "problem": 1, "open": 1}
+_Offer = tuple[SourceSentence, Sentence, Leaning]
+
+_SHORTLIST: dict[MoveName, int] = {"method": 3, "finding": 2, "background": 1, "problem": 1, "open": 1}
 _SHORTLIST_IN_FULL: dict[MoveName, int] = {"method": 4, "finding": 4, "open": 2}
 
 
-def _shortlist(
-    offers: Sequence[tuple[SourceSentence, Sentence]], words: frozenset[str]
-) -> list[tuple[SourceSentence, Sentence]]:
+def _shortlist(offers: Sequence[_Offer], words: frozenset[str]) -> list[_Offer]:
     """A few sentences of each move, of abstract and full text, those that share most words with the subject.
+
+    Of the abstract's those that may be said first of their paper come before those that lean on another.
 
     They come in the abstract's order, those of the full text in that of their card and passages.
     """
-    kept: list[tuple[SourceSentence, Sentence]] = []
+    kept: list[_Offer] = []
     for source, sizes in (("abstract", _SHORTLIST), ("passage", _SHORTLIST_IN_FULL)):
         for move, most in sizes.items():
             own = [o for o in offers if o[0].move == move and o[0].span.source == source]
-            kept += sorted(own, key=lambda o: (-len(words & roots(o[0].text)), o[0].position))[:most]
+            kept += sorted(own, key=lambda o: (-_aptness(o, words), o[0].position))[:most]
     return sorted(kept, key=lambda o: o[0].position)
+
+
+def _aptness(offer: _Offer, words: frozenset[str]) -> float:
+    source, _, needs = offer
+    return len(words & roots(source.text)) + 1.5 * bool(needs.introduces) + 0.5 * needs.is_free
 
 
 @lru_cache(maxsize=16384)
@@ -139,13 +197,27 @@ def roots(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8192)
-def _offers(
-    paper: Paper, card: PaperCard | None, passages: tuple[EvidencePassage, ...]
-) -> tuple[tuple[SourceSentence, Sentence], ...]:
+def _offers(paper: Paper, card: PaperCard | None, passages: tuple[EvidencePassage, ...]) -> tuple[_Offer, ...]:
     """Each sentence of a paper that can be printed, with its source; a paper is evidence of many sections."""
-    sources = [*whole_sentences(paper), *sentences_in_full(paper, card, passages)]
-    adapted = ((source, adapt(source, paper)) for source in sources)
-    return tuple((source, sentence) for source, sentence in adapted if sentence is not None)
+    found = []
+    unclear = joined_words([paper.abstract or ""], [paper.title])
+    for source in (*whole_sentences(paper), *sentences_in_full(paper, card, passages)):
+        if _EMPTY.search(source.text) or is_unclear(source.text, unclear):
+            continue
+        follows = False
+        sentence = adapt(source, paper, Manner(by_name=True))
+        if sentence is None and short_authors(paper) is None:
+            follows = True
+            sentence = adapt(source, paper, Manner(follows=True))
+        is_stub = sentence and names_speaker(sentence) and len(sentence.text.split()) < _STUB - 1
+        if sentence is not None and not (is_stub and not re.search(r"\d", sentence.text)):
+            needs = leaning(
+                source, sentence.text, paper, names_speaker=names_speaker(sentence), follows=follows,
+                is_changed=any(e.name == "drop report" for e in sentence.edits),
+                is_owner_named=any(e.name == "name the owner" for e in sentence.edits),
+            )  # fmt: skip
+            found.append((source, sentence, needs))
+    return tuple(found)
 
 
 _MAIN_BONUS = {"method": 0.35, "finding": 0.1, "background": -0.25, "problem": -0.25, "open": -0.3}
@@ -158,14 +230,17 @@ def choose_main(options: Sequence[Option], paper_order: Sequence[str], most: int
         offers.setdefault(option.paper.paper_id, []).append(option)
     chosen: list[Option] = []
     has_choice = len(paper_order) > most
+    is_short = len(paper_order) <= min(most, _FEW)
     for paper_id in paper_order:
         if len(chosen) == most:
             break
-        own = offers.get(paper_id, [])
+        own = [o for o in offers.get(paper_id, []) if o.leaning.is_free]
+        if not own and not has_choice:
+            own = [o for o in offers.get(paper_id, []) if short_authors(o.paper) or not o.leaning.on_paper]
         fresh = [o for o in own if redundancy(o, chosen) < TOO_ALIKE] or ([] if has_choice else own)
         best = max(fresh, key=lambda o: (_main_score(o, chosen), -o.position), default=None)
         # Where there is a choice of papers, one whose abstract says nothing of its own is passed over.
-        if best is not None and (best.move in ("method", "finding") or not has_choice):
+        if best is not None and (best.move in ("method", "finding") or is_short):
             chosen.append(best)
     return chosen
 
@@ -174,32 +249,72 @@ def _main_score(option: Option, chosen: Sequence[Option]) -> float:
     adapted = 0.05 if option.sentence.kind == "adapted" else 0.0
     crowd = 0.3 * max(0.0, redundancy(option, chosen) - 0.45)
     # Among long sentences a short one is welcome.
-    short = 0.1 if option.words <= 15 else 0.0
+    short = _uncommon_length(option)
     # An abstract says what a paper is about; a sentence from within it takes that place where it fits much better.
     inner = 0.3 if option.is_of_text else 0.0
+    short += 0.12 * bool(option.leaning.introduces)
     return option.relevance + _MAIN_BONUS[option.move] + adapted + short - inner - crowd - dullness(option)
 
 
+def _uncommon_length(option: Option) -> float:
+    """Text reads better where short sentences stand among long ones: abstracts' are all alike."""
+    return 0.018 * min(abs(option.words - _USUAL_WORDS), _FAR) * (1.0 if option.words < _USUAL_WORDS else 0.8)
+
+
+_TRIES = re.compile(
+    r"\b(?:seeks?|aims?|attempts?|tr(?:y|ies)|endeavou?rs?|strives?) to\b|(?:presents?|gives?|provides?|conducts?|offers?) (?:an?|the first|the) (?:[\w-]+ )?(?:study|analysis|overview|investigation|examination|review|discussion|survey|"
+    r"comparison)|introduces? the (?:background|history|basics?)\b|two (?:key )?(?:components|stages|steps|phases|parts)\b"
+)
+
+
 def dullness(option: Option) -> float:
-    """Long sentences and such as could stand in any abstract."""
-    return 0.004 * max(0, option.words - 42) + (0.2 if _VACUOUS.search(option.sentence.text) else 0.0)
+    """Long sentences, such as could stand in any abstract, and such as only say what was tried."""
+    stub = 0.3 * (option.words < _STUB and not FIGURE.search(option.sentence.text))
+    return (
+        stub
+        + 0.15 * bool(_TRIES.search(option.sentence.text))
+        + 0.004 * max(0, option.words - 42)
+        + (0.2 if _VACUOUS.search(option.sentence.text) else 0.0)
+    )
 
 
-def choose_findings(options: Sequence[Option], chosen: Sequence[Option], most: int) -> list[Option]:
-    """What papers found beyond their main sentence, one a paper, figures first."""
+_FINDINGS: frozenset[MoveName] = frozenset(["finding"])
+
+
+def choose_findings(
+    options: Sequence[Option], chosen: Sequence[Option], most: int, moves: Collection[MoveName] = _FINDINGS
+) -> list[Option]:
+    """What papers found (or did) beyond their main sentence, one a paper, figures first."""
     main = {o.paper.paper_id: o for o in chosen}
     taken = {o.sentence.text for o in chosen}
     fitting = [
         o
         for o in options
-        if o.move == "finding" and not o.is_of_text and o.paper.paper_id in main and o.sentence.text not in taken
-        and main[o.paper.paper_id].position < o.position
+        if o.move in moves and not o.is_of_text and o.paper.paper_id in main and o.sentence.text not in taken
+        and can_follow(o, main[o.paper.paper_id])
     ]  # fmt: skip
     return _spread(sorted(fitting, key=lambda o: (-_finding_score(o), o.sentence.text)), chosen, most)
 
 
+def can_follow(option: Option, main: Option) -> bool:
+    """Whether a sentence may stand behind the first of its paper: what it leans on is there."""
+    needs = option.leaning
+    if option.position <= main.position or needs.uses - named_in(main.sentence.text, needs.uses):
+        return False
+    if needs.on_last:
+        one, other = main.source.span, option.source.span
+        return one.source == other.source == "abstract" and 0 <= other.start - one.end <= 2
+    return not needs.on_paper or main.move == "method"
+
+
 def _finding_score(option: Option) -> float:
-    return option.relevance + 0.12 * bool(FIGURE.search(option.sentence.text)) - dullness(option) - 0.003 * option.words
+    return (
+        option.relevance
+        + 0.12 * bool(FIGURE.search(option.sentence.text))
+        - dullness(option)
+        - 0.005 * option.words
+        + _uncommon_length(option)
+    )
 
 
 def choose_general(
@@ -278,6 +393,6 @@ def _spread(
 
 
 def weight(item: Evidence) -> float:
-    """Nearness, and a little for papers others build on and for surveys."""
+    """Nearness to what is written about, standing in the topic, and a little for papers others build on and surveys."""
     survey = 0.08 if any(w in item.paper.title.lower() for w in ("survey", "review")) else 0.0
-    return item.similarity + 0.06 * float(np.log1p(item.paper.citation_count)) + survey
+    return item.similarity + 1.5 * item.standing + 0.06 * float(np.log1p(item.paper.citation_count)) + survey

@@ -22,19 +22,24 @@ _THIS_PAPER = re.compile(
 # A lost full stop: the next sentence begins in mid-sentence.
 _RUN_ON = re.compile(
     r"[a-z)] (?:Specifically|Moreover|Furthermore|However|In addition|Additionally|Finally|Experiments|Extensive|We|"
-    r"Our|This)\b"
+    r"Our|This)\b|\. (?:Specifically|Moreover|Furthermore|However|In addition|Additionally|Finally|We|Our|This|The|It)\b"
 )
 # Structured abstracts label their parts.
 _LABEL = re.compile(r"^[A-Z][A-Za-z/ &]{2,24}: ")
 _MARKUP = re.compile(r"[\\{}]|\$|\[\d|\(\d{4}\)|…|\.\.\.|^\W|\bet al\b")
 _MOVES: tuple[tuple[MoveName, re.Pattern[str]], ...] = (
     ("open", re.compile(
-        r"\b(?:remains? (?:an? )?(?:open|unclear|under-?explored|unexplored|challenging|difficult|unknown|elusive|"
-        r"limited|largely|a (?:major|key|significant|critical|fundamental)? ?(?:challenge|problem|question|"
-        r"bottleneck))|open (?:problems?|questions?|challenges?|issues?)|future (?:work|research|directions?)|(?:are|"
-        r"is|still) (?:not yet|poorly|little) (?:understood|explored|studied)|still (?:struggle|suffer|face|lag|fall|"
-        r"lack|fail)s?|further research|under-?explored|less explored|little is known|has (?:not|yet) (?:been|to be)|"
-        r"unresolved|limitations? of (?:current|existing))", re.IGNORECASE)),
+        r"\b(?:(?:remains?|is still|are still|is|are)(?: still| yet| also)? (?:an? |largely |mostly |relatively |very |one of the )*(?:open (?:problems?|"
+        r"questions?|challenges?|issues?|research \w+)|unclear|under-?explored|unexplored|under-?studied|less explored|unanswered|unsolved|unresolved|"
+        r"not (?:yet |well |fully |clearly )+(?:understood|explored|studied|known|established|solved)|(?:poorly|little) (?:understood|explored|studied))|"
+        r"remains? (?:an? |largely |mostly |very |still |highly )*(?:(?:key |major |significant |critical |fundamental |great |big |considerable |"
+        r"formidable |research |long-?standing |persistent |primary |important )*(?:challenges?|problems?|questions?|bottlenecks?|obstacles?|issues?)|"
+        r"challenging|difficult|unknown|elusive|limited|hard|an issue|to be)|"
+        r"still (?:struggle|suffer|lag|fall|lack|fail|face|cannot|need)s?\b|(?:has|have) (?:not (?:yet )?been|yet to be|never been) "
+        r"(?:well |fully |thoroughly |systematically |formally |extensively |properly |\w+ly )?(?:explored|studied|investigated|examined|addressed|solved|"
+        r"understood|established|evaluated|considered|resolved|demonstrated|throughout investigated)|(?:deserves?|needs?|requires?|calls? for|warrants?) "
+        r"(?:\w+ )?(?:further|more|additional|future) (?:research|work|study|investigation|attention|exploration)|"
+        r"little is known|is (?:still )?lacking|are (?:still )?lacking)\b", re.IGNORECASE)),
     ("finding", re.compile(
         r"\b(?:outperform\w*|achiev\w+|show\w* that|demonstrat\w+|experiment\w*|results?|improv\w+|state-of-the-art|"
         r"surpass\w*|find that|found that|reveal\w*|observe\w*|reduc\w+|increas\w+|gains?|accuracy|significantly|"
@@ -57,8 +62,8 @@ _PATTERN = dict(_MOVES)
 _FINDING = _PATTERN["finding"]
 _EARLY = 0.2
 _SPEAKS = re.compile(
-    r"\b(?:we|our|the authors|this (?:paper|work|article|study|survey|review)|experiments?|evaluations?|"
-    r"(?:our|experimental|empirical) results|results (?:show|on|demonstrate|indicate|suggest|of|reveal))\b",
+    r"\b(?:we|our|the authors|this (?:paper|work|article|study|survey|review)|(?:experiments?|evaluations?|analys[ie]s)(?: \S+){0,8}? "
+    r"(?:shows?|demonstrates?|reveals?|indicates?|suggests?|confirms?|verif(?:y|ies)|validates?|proves?)|(?:our|experimental|empirical) results|results (?:show|on|demonstrate|indicate|suggest|of|reveal))\b",
     re.IGNORECASE,
 )
 _OF_OTHERS = re.compile(
@@ -69,6 +74,13 @@ _OF_OTHERS = re.compile(
 # "HyDE has …", "RECOMP shortens …": a system's name as the subject says what it does.
 _NAME_FIRST = re.compile(
     r"(?!(?:LLM|RAG|PLM|LM|QA|NLP|AI|KG|KB|GPT)s?\b)[A-Za-z][\w-]*[A-Z0-9][\w+-]* (?!is a challeng)[a-z]+s\b"
+)
+# Who acts, concludes or has just solved something does not state what is open.
+_ACTS = re.compile(
+    r"\b(?:we|our|us|the authors|this (?:paper|work|article|study|survey|review|thesis|report)|outperform\w*|conclude\w*|discuss\w*|highlight\w*|"
+    r"study|address(?:es|ed)?|motivated|motivating|to fill|propose\w*|introduce\w*|results? (?:show|indicate|suggest|reveal|demonstrate)\w*|"
+    r"find(?:s|ings)? that|found that|\(\d\))\b|\(\d\)|:",
+    re.IGNORECASE,
 )
 _WE_PROPOSE = re.compile(r"\b(?:we|the authors) (?:propose|introduce|present|develop)\b", re.IGNORECASE)
 
@@ -128,6 +140,8 @@ def move(sentence: str, own: str | None = None, position: float = 1.0) -> MoveNa
         own: name of the paper's contribution: a sentence that begins with it says what it is or does.
         position: share of the abstract before the sentence.
     """
+    if _PATTERN["open"].search(sentence) and not _ACTS.search(sentence) and not (own and own in sentence):
+        return "open"
     if own and sentence.startswith(own) and not _FINDING.search(sentence):
         return "method"
     if _NAME_FIRST.match(sentence) and not _FINDING.search(sentence):
@@ -140,8 +154,8 @@ def move(sentence: str, own: str | None = None, position: float = 1.0) -> MoveNa
         and not (own and own in sentence)
     ):
         # What abstracts say first, or of others, is what they start from, whatever words it has.
-        return next((name for name in ("open", "problem") if _PATTERN[name].search(sentence)), "background")
-    return next((name for name, pattern in _MOVES if pattern.search(sentence)), "background")
+        return "problem" if _PATTERN["problem"].search(sentence) or _PATTERN["open"].search(sentence) else "background"
+    return next((name for name, pattern in _MOVES if name != "open" and pattern.search(sentence)), "background")
 
 
 def is_whole(sentence: str, most_words: int = MAX_WORDS) -> bool:

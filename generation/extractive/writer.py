@@ -8,10 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from generation.extractive import framing, prose
+from generation.extractive.comparing import comparison
+from generation.extractive.further import further
 from generation.extractive.grouping import Group, divide
 from generation.extractive.selection import TOO_ALIKE
-from generation.values import Paper, Pattern, SectionDraft, Span
+from generation.values import Paper, Paragraph, Pattern, SectionDraft, Span
 from generation.writing import (
+    CompareRequest,
     DraftRequest,
     Evidence,
     MergeRequest,
@@ -23,6 +26,9 @@ from generation.writing import (
 
 _SMALLEST = 3
 """Papers a heading needs."""
+
+_PART = 7
+"""Papers shown for each part of a section; fewer make a section without parts."""
 
 _MINOR = 0.06
 """Share of the papers below which a section is a side matter."""
@@ -50,7 +56,7 @@ class ExtractiveWriter:
     async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]:
         """Groups of one chunk of papers under concepts of the chunk; what no concept holds goes without one."""
         items = [e for e in request.evidence if e.vector is not None]
-        groups = self._divided(items, request.section_count, request.topic, request.patterns)
+        groups = self._divided(items, request.section_count, request.topic, request.patterns, headings=request.headings)
         grouped = {p.paper_id for group in groups for p in group.papers}
         rest = tuple(e.paper.paper_id for e in items if e.paper.paper_id not in grouped)
         examples = tuple(p.outline_id for p in request.patterns)
@@ -60,31 +66,44 @@ class ExtractiveWriter:
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
         """Groups over all papers, under concepts that the rough outlines had votes on.
 
-        Older matters come first, small ones after large ones, and what is measured with, attacked or applied last.
+        Foundations come first, small sections after large ones, and what is measured with, attacked or applied last.
         """
         rough = [plan for plans in request.rough for plan in plans]
         items = [request.evidence[p] for p in dict.fromkeys(p for plan in rough for p in plan.paper_ids)]
         votes = [plan.title for plan in rough if plan.title]
         groups = self._divided(
-            items, request.section_count, request.topic, request.patterns, taken=request.taken, votes=votes
+            items,
+            request.section_count,
+            request.topic,
+            request.patterns,
+            taken=request.taken,
+            votes=votes,
+            headings=request.headings,
         )
         if not groups and items:
             # Too few papers, or none that share a concept: one section of all.
             return (_whole([e.paper for e in items]),)
         minor = _MINOR * sum(len(group.papers) for group in groups)
+        basic = _foundations(groups)
         ordered = sorted(
-            groups, key=lambda g: (bool(_LATE.search(g.concept.text)), len(g.papers) < minor, _median_day(g))
+            groups, key=lambda g: (bool(_LATE.search(g.concept.text)), len(g.papers) < minor, basic[g.concept.text])
         )
         return tuple(_plan(group) for group in ordered)
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
         """Groups of the memory shown, under concepts that narrow the section's; none where it is too small."""
         items = [e for e in request.memory if e.vector is not None]
-        count = min(request.most, len(items) // (2 * _SMALLEST))
+        count = min(request.most, len(items) // _PART)
         if count < 2:
             return ()
         groups = self._divided(
-            items, count, request.topic, request.patterns, taken=request.taken, above=request.section.title
+            items,
+            count,
+            request.topic,
+            request.patterns,
+            taken=request.taken,
+            above=request.section.title,
+            headings=request.headings,
         )
         return tuple(_plan(group) for group in sorted(groups, key=_median_day)) if len(groups) > 1 else ()
 
@@ -103,6 +122,10 @@ class ExtractiveWriter:
         repeated = {s.spans[0] for s, score in zip(own, alike, strict=True) if score >= TOO_ALIKE or s.spans[0] in said}
         return self._write(request.request, repeated | said) if repeated else request.draft
 
+    async def compare(self, request: CompareRequest) -> Paragraph:
+        """Works side by side with a result each reports; nothing where fewer than three report one."""
+        return comparison(request)
+
     def _write(self, request: DraftRequest, avoid: Collection[Span]) -> SectionDraft:
         subject = self._embed([f"{request.title}. {request.description}" if request.description else request.title])[0]
         has_parts = any(number.startswith(request.number + ".") for number, _, _ in request.outline)
@@ -112,7 +135,9 @@ class ExtractiveWriter:
             "conclusion": framing.conclusion,
             "body": framing.lead if has_parts else prose.body,
         }[request.role]
-        return form(request, subject, self._embed, avoid)
+        draft = form(request, subject, self._embed, avoid)
+        named = further(request.evidence, draft.cited_ids, request.number, request.most_named)
+        return replace(draft, paragraphs=(*draft.paragraphs, named)) if named else draft
 
     def _divided(
         self, items: Sequence[Evidence], count: int, topic: str, patterns: Sequence[Pattern], **more
@@ -139,6 +164,18 @@ def _plan(group: Group) -> SectionPlan:
 
 def _whole(papers: Sequence[Paper]) -> SectionPlan:
     return SectionPlan("Approaches", "", ("Approaches",), tuple(p.paper_id for p in papers), origin="method")
+
+
+def _foundations(groups: Sequence[Group]) -> dict[str, float]:
+    """Heading → place, small for what others build on: older, and spoken of in the papers of other sections."""
+    days = np.array([_median_day(g) for g in groups])
+    papers = {p.paper_id for g in groups for p in g.papers}
+    spread = []
+    for group in groups:
+        others = papers - {p.paper_id for p in group.papers}
+        spread.append(len(group.concept.spoken & others) / max(len(others), 1))
+    places = days.argsort().argsort() - np.array(spread).argsort(kind="stable").argsort()
+    return {g.concept.text: float(place) for g, place in zip(groups, places, strict=True)}
 
 
 def _median_day(group: Group) -> float:

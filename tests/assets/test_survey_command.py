@@ -96,6 +96,24 @@ def test_papers_to_include_come_from_a_bib_file_and_reach_the_pool(small, run, t
     assert sorted(r["paper_id"] for r in rows) == sorted(wanted)
 
 
+def test_papers_to_exclude_come_from_a_file_and_the_pool_holds_no_more_than_asked_for(
+    small, run, tmp_path, small_mirror, tools
+):
+    hidden = [r["id"] for r in tools.read_lines(small_mirror / "metadata.jsonl")][:2]
+    bib = tmp_path / "not.bib"
+    bib.write_text(
+        "".join(f"@misc{{{i},\n  url = {{https://arxiv.org/abs/{i}v2}}\n}}\n" for i in hidden), encoding="utf-8"
+    )
+    told = run("survey", "retrieval augmented generation", "--exclude", bib, "--pool", "5", "--json")
+    assert told.code == 0, told.err
+    pool = [r["paper_id"] for r in run("sql", "SELECT paper_id FROM topic_pool", "--json").json]
+    assert len(pool) == 5
+    assert not set(pool) & set(hidden)
+    missing = run("survey", "retrieval", "--exclude", tmp_path / "none.bib", "--json")
+    assert missing.code == 1
+    assert "there is no file" in missing.err
+
+
 def test_an_excluded_paper_is_hidden_by_id_and_by_title_twin_everywhere(home, run, tools, tmp_path, sample_records):
     paper = next(r for r in sample_records if r["id"] == "2005.11401")
     versions = [{"version": "v1", "created": "Mon, 3 Jun 2024 10:00:00 GMT"}]

@@ -7,6 +7,7 @@ import pypandoc
 import pytest
 
 from generation.bibliography import bibtex, tex
+from generation.citations import bib_key, paper_of_key
 
 
 def entries(text: str) -> dict[str, dict]:
@@ -79,3 +80,57 @@ def test_summaries_by_the_project_are_marked(make_paper):
 def test_tex_escapes_each_special_character_and_keeps_math():
     assert tex(r"a_b $x_1^2$ 5%") == r"a\_b $x_1^2$ 5\%"
     assert tex("costs $5 and $6") == r"costs \$5 and \$6"
+
+
+def test_ex01_entities_are_decoded_before_escaping(make_paper):
+    read = bibtex([make_paper(title="Q&amp;A for R&D", journal_ref="A &amp; B 2 (2021)", authors=("S&oslash;n Lee",))])
+    assert r"title = {{Q\&A for R\&D}}" in read
+    assert r"journal = {A \& B 2 (2021)}" in read
+    assert "author = {Søn Lee}" in read
+    assert "amp;" not in read
+
+
+def test_ex01_links_stand_raw_and_never_end_their_field(make_paper):
+    read = entries(bibtex([make_paper("doi:10.1000/a_b%20c", doi=None), make_paper(doi="10.1000/a_b%20{c}")]))
+    assert read["doi:10.1000/a_b+2520c"]["DOI"] == "10.1000/a_b%20c"
+    assert "URL" not in read["doi:10.1000/a_b+2520c"], "a DOI is no URL twice"
+    assert read["2005.11401"]["DOI"] == "10.1000/a_b%20%7Bc%7D"
+
+
+@pytest.mark.parametrize(
+    ("journal", "expected"),
+    [
+        ("Phys. Rev. D 76 (2021) 013009", "2021"),
+        ("Volume 18 2021 Pages 2297-2316", "2021"),
+        ("Proc. of X 2020, printed 2021", "2020"),  # two years: the paper's own
+        ("J. 1999, 5", "2020"),  # before the paper was there
+        ("Nature 2019-2021", "2020"),
+        (None, "2020"),
+    ],
+)
+def test_the_year_is_that_of_the_version_of_record_where_it_names_one(make_paper, journal, expected):
+    assert f"year = {{{expected}}}" in bibtex([make_paper(journal_ref=journal)])
+
+
+def test_a_suffix_is_no_surname_and_an_ampersand_no_person(make_paper):
+    people = ("Hal Daumé III", "Antonio Laverghetta Jr.", "Laurens van der Maaten", "Søn & Co", "Madonna")
+    read = entries(bibtex([make_paper(authors=people)]))["2005.11401"]["author"]
+    assert read[0] == {"family": "Daumé", "given": "Hal", "suffix": "III"}
+    assert read[1] == {"family": "Laverghetta", "given": "Antonio", "suffix": "Jr."}
+    assert read[2]["family"] == "Maaten"
+    assert read[2]["dropping-particle"] == "van der"
+    assert "Søn & Co" in json.dumps(read[3], ensure_ascii=False)
+    assert "Madonna" in json.dumps(read[4])
+
+
+def test_ex02_a_doi_that_biber_stops_at_is_a_key_all_the_same(make_paper):
+    ids = [
+        "doi:10.1016/s0005-1098(97)00109-3",
+        "doi:10.1002/(sici)17:15/16<1661::aid>3.0.co;2-2",
+        "doi:10.1000/a,b'c%d#e=f",
+    ]
+    read = entries(bibtex([make_paper(i) for i in ids]))
+    assert set(read) == {bib_key(i) for i in ids}
+    assert {paper_of_key(key) for key in read} == set(ids)
+    assert {item["DOI"] for item in read.values()} == {i.removeprefix("doi:") for i in ids}
+    assert not any(c in key for key in read for c in "\"#'(),={}%~\\<>;")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generation.citations import UnknownCitation, cited_keys, escape, require_known, token
+from generation.citations import UnknownCitation, bib_key, cited_keys, escape, paper_of_key, require_known, token
 from ingestion.errors import BadInput
 
 IDS = st.sampled_from(["2005.11401", "hep-th/9901001", "cs/0501001", "doi:10.1000/x_y", "doi:10.1016/s0004-3702(99)00052-1",
@@ -25,7 +25,8 @@ def test_pandoc_reads_the_same_keys(ids):
 
     parsed = json.loads(pypandoc.convert_text(f"Said {token(ids)}.", "json", format="markdown"))
     found = [c["citationId"] for block in parsed["blocks"] for i in block["c"] if i["t"] == "Cite" for c in i["c"][0]]
-    assert found == ids
+    assert found == [bib_key(i) for i in ids]
+    assert [paper_of_key(key) for key in found] == ids
 
 
 @pytest.mark.parametrize(

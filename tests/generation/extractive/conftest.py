@@ -125,6 +125,7 @@ class SmallLibrary:
         self.topic = define_topic(title)
         self.view = SimpleNamespace(cutoff=date(2024, 1, 1), has_withdrawn=False, hidden_ids=list)
         self.admitted_count = len(papers)
+        self.heading_counts: dict[str, int] = {}
         self._papers = {p.paper_id: p for p in papers}
         self._vectors = dict(zip(self._papers, embed([f"{p.title}\n{p.abstract}" for p in papers]), strict=True))
 
@@ -132,12 +133,18 @@ class SmallLibrary:
     def pool(self) -> tuple[str, ...]:
         return tuple(self._papers)
 
+    def best(self, count: int) -> tuple[str, ...]:
+        return self.pool[:count]
+
+    def standing(self, paper_id: str) -> float:
+        return 1.0 - self.pool.index(paper_id) / len(self.pool)
+
     def paper(self, paper_id: str) -> Paper:
         return self._papers[paper_id]
 
     def vectors(self, paper_ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
         names = [p for p in paper_ids if p in self._vectors]
-        return names, np.stack([self._vectors[n] for n in names])
+        return names, np.stack([self._vectors[n] for n in names]) if names else np.zeros((0, _DIMENSIONS))
 
     def search(self, query: str, k: int, within=None) -> list[Retrieved]:
         names, matrix = self.vectors(self.pool if within is None else list(within))

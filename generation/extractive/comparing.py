@@ -1,0 +1,64 @@
+"""A table that sets the works of a section side by side: name, year, and a result each reports in its own words.
+
+Belongs here: which results stand in a table, and the facts beside them. Not here: adapting a sentence (`adaptation`),
+and where the table stands (`surveyforge`).
+"""
+
+from collections.abc import Collection
+
+from generation.captions import COMPARISON
+from generation.extractive.adaptation import adapt
+from generation.extractive.selection import FIGURE
+from generation.extractive.sentences import own_name, whole_sentences
+from generation.naming import short_authors
+from generation.values import Paper, Paragraph, Sentence, Span, StatedRow
+from generation.writing import CompareRequest
+
+COLUMNS = ("Work", "Year", "Reported result")
+_LEAST, _MOST = 3, 8
+_LONGEST = 38
+"""Words of a result; longer ones are no entry of a table."""
+
+
+def comparison(request: CompareRequest) -> Paragraph:
+    """Caption and rows, older works first; () where fewer than three works report a figure that is not told elsewhere."""
+    ranked = sorted(request.evidence, key=lambda e: (-e.standing, e.paper.paper_id))
+    found: list[tuple[Paper, Sentence]] = []
+    for item in ranked:
+        if len(found) < _MOST and (result := _result(item.paper, request.avoid)):
+            found.append((item.paper, result))
+    if len(found) < _LEAST:
+        return ()
+    section = StatedRow("section", request.number)
+    caption = Sentence(
+        "composed", COMPARISON.format(section=request.number), template=COMPARISON, place="caption",
+        rows=(section, *(StatedRow("column", c) for c in COLUMNS)),
+    )  # fmt: skip
+    found.sort(key=lambda pair: (pair[0].submitted_latest, pair[0].paper_id))
+    return (caption, *(_row(paper, result) for paper, result in found))
+
+
+def _row(paper: Paper, result: Sentence) -> Sentence:
+    quoted = paper.paper_id.replace("'", "''")
+    where = f"FROM papers WHERE paper_id = '{quoted}'"
+    own, authors = own_name(paper), short_authors(paper)
+    if own:
+        work = StatedRow("work", own, f"SELECT split_part(title, ':', 1) {where}")
+    elif authors:
+        work = StatedRow("work", authors[0], f"SELECT authors, collaborations {where}")
+    else:
+        work = StatedRow("work", paper.title, f"SELECT title {where}")
+    year = StatedRow("year", str(paper.year), f"SELECT year(submitted_latest) {where}")
+    return Sentence(
+        result.kind, result.text, result.cited_ids, result.spans, result.edits, None, (work, year), place="table"
+    )
+
+
+def _result(paper: Paper, avoid: Collection[Span]) -> Sentence | None:
+    """The first sentence of the abstract that reports a figure, stands alone and is not printed elsewhere."""
+    for source in whole_sentences(paper):
+        if source.move == "finding" and FIGURE.search(source.text) and source.span not in avoid:
+            sentence = adapt(source, paper)
+            if sentence is not None and len(sentence.text.split()) <= _LONGEST:
+                return sentence
+    return None
