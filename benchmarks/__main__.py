@@ -26,6 +26,7 @@ def parts(data: Path, work: Path, synthetic: int) -> dict[str, list[str]]:
         "search": ["search", "--data", str(data)],
         "embedding": ["embedding", "--data", str(data)],
         "pool": ["pool_retrieval", "--data", str(data)],
+        "references": ["survey_references", "--data", str(data)],
         "survey": [
             "first_survey",
             str(data / "mirror"),

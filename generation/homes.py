@@ -48,7 +48,7 @@ def settled_homes(
     names: Sequence[str],
     matrix: np.ndarray,
     memories: Mapping[str, frozenset[str]],
-    best_share: float = 0.65,
+    best_share: float,
 ) -> dict[str, str]:
     """Paper → node after settling; papers without a vector stay where they were, and those near no node get none.
 
@@ -63,11 +63,11 @@ def settled_homes(
         best_share: of the names, those that always get a home.
     """
     nodes = sorted(set(homes.values()))
-    if len(nodes) < 2 or not len(names):
+    if not nodes or not len(names):
         return dict(homes)
     at = {p: i for i, p in enumerate(names)}
-    made_from = {node: [p for p in memories.get(node, ()) if p in at] for node in nodes}
-    started = {node: [p for p, n in homes.items() if n == node and p in at] for node in nodes}
+    made_from = {node: [p for p in names if p in memories.get(node, ())] for node in nodes}  # in one order: sums differ
+    started = {node: [p for p in names if homes.get(p) == node] for node in nodes}
     seeds = [made_from[n] if len(made_from[n]) >= _LEAST_PAPERS else started[n] for n in nodes]
     near = np.round(matrix @ _centres(seeds, at, matrix).T, 6)
     floors = [

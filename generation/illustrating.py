@@ -58,13 +58,15 @@ def timeline(survey: Survey, library: Library) -> Sentence:
     """Caption of the papers by year; a long time begins where the pool's papers become regular."""
     key = library.topic.key
     pool, cited = library.papers(library.pool), library.papers(survey.references)
-    since = _beginning([p.submitted_latest for p in pool])
+    first = _early([p.submitted_latest for p in pool])
+    since = sorted(p.year for p in pool)[first]
     of_pool = f"SELECT count(*) FROM topic_pool JOIN papers USING (paper_id) WHERE topic = '{key}'"  # noqa: S608
     of_cited = (
         f"SELECT count(*) FROM edition_papers JOIN papers USING (paper_id) WHERE topic = '{key}' "  # noqa: S608
         f"AND edition = '{EDITION}' AND is_cited"
     )
-    rows = [StatedRow("since", str(since))]
+    year_of = of_pool.replace("count(*)", "year(submitted_latest)")
+    rows = [StatedRow("since", str(since), f"{year_of} ORDER BY submitted_latest LIMIT 1 OFFSET {first}")]
     for year in range(since, max(p.year for p in pool) + 1):
         for name, papers, query in (("pool", pool, of_pool), ("cited", cited, of_cited)):
             number = _years(papers)[year]
@@ -86,11 +88,10 @@ def taxonomy(survey: Survey, body: Sequence[SectionDraft], key: str) -> Sentence
     return _caption(TAXONOMY, tuple(rows))
 
 
-def _beginning(days: Sequence[date]) -> int:
-    ordered = sorted(d.year for d in days)
-    if ordered[-1] - ordered[0] < _LONGEST_TIME:
-        return ordered[0]
-    return ordered[round(_EARLY_SHARE * len(ordered))]
+def _early(days: Sequence[date]) -> int:
+    """How many of the oldest papers a timeline leaves out."""
+    is_long = max(days).year - min(days).year >= _LONGEST_TIME
+    return round(_EARLY_SHARE * len(days)) if is_long else 0
 
 
 def _years(papers: Sequence[Paper]) -> Counter[int]:
@@ -102,5 +103,5 @@ def _count(name: str, value: int, query: str) -> StatedRow:
 
 
 def _caption(template: str, rows: tuple[StatedRow, ...]) -> Sentence:
-    text = template.format(**{row.name: row.value for row in rows if row.query is None})
+    text = template.format(**{row.name: row.value for row in rows})
     return Sentence("composed", text, template=template, rows=rows, place="caption")

@@ -83,7 +83,10 @@ _LARGE_POOL, _LEAST_OF_LARGE = 300, 9
 _PAPERS_PER_SECTION = 5
 _INTRODUCTION_PAPERS = 40
 _SMALL_POOL = 100
-_LEAST_PAPERS, _MOST_PAPERS, _MOST_NAMED = 3, 28, 12
+_LEAST_PAPERS, _MOST_PAPERS, _MOST_NAMED = 3, 36, 12
+_BEST_SHARE = 0.65
+"""Of the papers the outline is made from, the best ones, which are discussed somewhere in any case."""
+
 _DISCUSSED_SHARE = 0.75
 """Of the papers at home under a leaf, the best ones, so that sections are as unlike in size as what they are about."""
 
@@ -190,7 +193,8 @@ class SurveyForge:
         entries = [e for leaf in leaves for e in self._retrieve(leaf, library, within)]
         memories = {n.number: frozenset(n.memory) for n in outline.nodes}
         names, matrix = library.vectors(within)
-        homes = settled_homes(starting_homes(entries, memories), names, matrix, memories)
+        share = 1.0 if len(library.pool) <= _SMALL_POOL else _BEST_SHARE
+        homes = settled_homes(starting_homes(entries, memories), names, matrix, memories, share)
         found = {(e.number, e.paper_id) for e in entries}
         joined = {p: n for p, n in homes.items() if (n, p) not in found}
         entries += [e for leaf in leaves for e in self._joining(leaf, library, joined, entries)]
@@ -326,7 +330,7 @@ _RESERVED = ("Introduction", "Open Problems", "Conclusion")
 def _papers_for(home: int, pool: int) -> tuple[int, int]:
     """Papers a leaf discusses, and further ones it names: all of a small pool; else as many as a reader follows."""
     if pool <= _SMALL_POOL:
-        return max(_LEAST_PAPERS, home), 0
+        return max(_LEAST_PAPERS, home), home
     discussed = max(_LEAST_PAPERS, min(_MOST_PAPERS, round(2 + _DISCUSSED_SHARE * home)))
     return discussed, max(0, min(_MOST_NAMED, home - discussed))
 

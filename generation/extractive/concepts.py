@@ -80,6 +80,7 @@ _ONE_WORD = re.compile(
 _MAX_WORDS = 5
 _FEW_TITLES = 120
 _KNOWN_HEADING = 2
+_MANY_PAPERS, _CORE_TITLES = 200, 5
 _FACET_SHAPE = 0.85
 
 
@@ -110,6 +111,15 @@ def topic_words(topic: str) -> frozenset[str]:
     stems = [s for s in key_of(topic) if s not in STOP_WORDS]
     acronyms = {"".join(s[0] for s in stems[i:j]) for i in range(len(stems)) for j in range(i + 2, len(stems) + 1)}
     return frozenset(stems) | {a for a in acronyms if len(a) > 2}
+
+
+def special_roots(topic: str) -> frozenset[str]:
+    """Roots of the topic's words that are its own, not any field's: of "Retrieval for Large Language Models" the first.
+
+    Where all are any field's, the first word says most.
+    """
+    stems = [s for s in key_of(topic) if s not in STOP_WORDS]
+    return frozenset(root(s) for s in stems if s not in GENERIC) or frozenset(root(s) for s in stems[:1])
 
 
 def is_telling(stems: Sequence[str] | frozenset[str], topic: frozenset[str]) -> bool:
@@ -145,6 +155,8 @@ def concepts(
     elif above:
         # The titles of one section share few phrases; what humans have headed a section with is one wherever it stands.
         found = {k: p for k, p in _often_in(texts, own).items() if _is_known(p.text, headings)} | found
+    if not above and len(papers) >= _MANY_PAPERS and (core := _core(titles, topic, own)):
+        found[core.key] = core
     human = _human_headings(patterns, own)
     spoken = spoken_of([*found, *human], texts)
     in_titles = spoken_of([*found, *human], titles)
@@ -245,6 +257,22 @@ def _often_in(texts: Mapping[str, str], own: frozenset[str]) -> dict[Key, Phrase
         p.key: p for p in phrases(texts)
         if len(p.paper_ids) >= 3 and len(p.key) > 1 and is_telling(p.key, own) and _is_concept(p)
     }  # fmt: skip
+
+
+def _core(titles: Mapping[str, str], topic: str, own: frozenset[str]) -> Phrase | None:
+    """What most titles call the topic's own matter in other words: "Retrieval-Augmented Language Models".
+
+    Papers on the matter itself, not on a use or a part of it, have no other heading.
+    """
+    whole = {root(s) for s in key_of(topic) if s not in STOP_WORDS}
+    special = special_roots(topic)
+    named = [
+        p for p in phrases(titles)
+        if len(p.key) > 2 and not is_telling(p.key, own) and _is_concept(p) and p.closed > 0.5
+        and any(root(s) in special for s in p.key) and not whole <= {root(s) for s in p.key}
+    ]  # fmt: skip
+    best = max(named, key=lambda p: (len(p.paper_ids), len(p.key), p.text), default=None)
+    return best if best and len(best.paper_ids) >= _CORE_TITLES else None
 
 
 def _is_known(text: str, headings: Mapping[str, int]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from generation.extractive import composing
 from generation.extractive.arranging import flowing, grouped, in_time
 from generation.extractive.composing import compose, turn
+from generation.extractive.concepts import special_roots
 from generation.extractive.phrases import content_stems, root
 from generation.extractive.selection import (
     Embed,
@@ -17,6 +18,7 @@ from generation.extractive.selection import (
     choose_definition,
     choose_general,
     options_of,
+    roots,
     weight,
 )
 from generation.naming import listed
@@ -26,6 +28,7 @@ from generation.writing import DraftRequest
 _READ = 24
 """Papers read for the sections around the leaves."""
 
+_TOPIC_WORDS = 2
 _OPEN_PROBLEM_PAPERS = 5
 """Fewer papers that state an open problem make no section."""
 
@@ -50,8 +53,15 @@ def lead(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Collec
 def introduction(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Collection[Span]) -> SectionDraft:
     """What the topic is and why it matters, in the words of its nearest papers; then scope and plan of the survey."""
     ranked = sorted(request.evidence, key=lambda e: (-weight(e), e.paper.paper_id))[:_READ]
-    options = options_of(ranked, subject, embed, request.title, avoid)
-    first = choose_definition(options, {root(s) for s in content_stems(request.topic)})
+    topic = {root(s) for s in content_stems(request.topic)}
+    options = options_of(ranked, subject, embed, request.topic, avoid)
+    # What opens a survey speaks of its topic, not of the world in which it is written.
+    own = special_roots(request.topic)
+    options = [
+        o for o in options
+        if len(topic & roots(o.sentence.text)) >= min(_TOPIC_WORDS, len(topic)) and own & roots(o.sentence.text)
+    ]  # fmt: skip
+    first = choose_definition(options, topic)
     opening = (
         [first, *choose_general([o for o in options if o.move == "background"], [first], 2, subject)] if first else []
     )

@@ -4,6 +4,7 @@ A group is made for its heading, so that no group is left for which a name must 
 that every paper, weighed by its relevance, is near to one of them (facility location, greedy, then exchanges).
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,11 +25,12 @@ _MOST_CANDIDATES = 200
 _EXCHANGES = 4
 _LARGE_GROUP = 20
 _MANY_PAPERS = 30
-_FEW_PAPERS = 15
+_FEW_PAPERS, _FEW_PAPERS_OF_PART = 60, 15
 _NAMED_SHARE = 0.008
 _STRAY_SHARE, _STRAY_SHARE_OF_PART = 0.15, 0.3
 _QUERIES = 3
 _ADD_NOTHING = frozenset({"text", "document", "model", "language", "large", "neural", "system", "method", "task"})
+_FACET_SHARE, _FACET_USES = 0.3, 3
 _TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE, _LAX_SHARE_OF_PART = 0.2, 0.14, 0.12, 0.07
 """Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest, and a
 set of papers that would not be divided at all is divided by headings that fewer speak of."""
@@ -128,9 +130,9 @@ def _candidates(
     broad = content_stems(above)
     least = 2 if len(papers) < 60 else 3
     offered = concepts(papers, topic, patterns, headings, above=above)
-    if above:  # a facet may come once more, under another section
-        again = {t.partition(" in ")[0] for t in taken if " in " in t}
-        offered = [c for c in offered if not (c.is_facet and c.text in again)]
+    if above:  # a facet may come again under another section, but not under all
+        uses = Counter(t.partition(" in ")[0] for t in taken)
+        offered = [c for c in offered if not (c.is_facet and uses[c.text] >= _FACET_USES)]
         offered = [replace(c, text=f"{c.text} in {above}") if c.is_facet and c.text in taken else c for c in offered]
     found = [
         c
@@ -147,7 +149,7 @@ def _is_named(concept: Concept, papers: int, above: str) -> bool:
 
     In the part of a section one title is enough for what a human outline has as a heading.
     """
-    if papers < _FEW_PAPERS:
+    if papers < (_FEW_PAPERS_OF_PART if above else _FEW_PAPERS):
         return True
     if not above:
         return len(concept.named) >= max(3, round(_NAMED_SHARE * papers))
@@ -258,7 +260,7 @@ def _not_borne_out(
     for place, index in enumerate(chosen):
         members = [p.paper_id for p, label in zip(papers, labels, strict=True) if label == place]
         support = sum(p in known[index].spoken for p in members)
-        needed = max(support_needed(len(members)), share * len(members))
+        needed = max(support_needed(len(members)), (_FACET_SHARE if known[index].is_facet else share) * len(members))
         if len(members) < smallest or support < needed:
             failing.append((support / max(len(members), 1) if len(members) >= smallest else -1.0, len(members), index))
     return [index for _, _, index in sorted(failing)]

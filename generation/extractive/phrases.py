@@ -159,7 +159,9 @@ def in_plural(text: str, last: str) -> str:
     head, blank, word = text.rpartition(" ")
     if word.lower().endswith(last):
         return text
-    start, hyphen, _ = word.rpartition("-")
+    start, hyphen, end = word.rpartition("-")
+    if sum(c.isupper() for c in end) > 1:  # "CNN" → "CNNs"
+        return f"{text}s"
     return f"{head}{blank}{start}{hyphen}{last}"
 
 

@@ -61,6 +61,46 @@ def test_consultations_keep_every_operation_and_the_first_reason(library):
     assert library.consulted["2301.00002"].reason == "evidence"
 
 
+def test_the_best_papers_are_ranked_by_place_and_citations(library_of):
+    papers = [{"paper_id": f"2301.{i:05d}", "title": f"Retrieval {i}", "abstract": "Retrieval."} for i in range(1, 31)]
+    last = "2301.00030"
+    view, index = library_of(papers, [(f"2301.{i:05d}", last) for i in range(1, 6)])
+    rows = build_pool(view, index, define_topic("Retrieval")).rows
+    rows = rows.sort(pl.col("paper_id") == last, "rank").with_columns(rank=pl.int_range(1, 31, dtype=pl.Int32))
+    library = open_library(view, index, define_topic("Retrieval"), rows)
+    assert library.pool[-1] == last
+    assert library.best(1) == (last,), "five cite it, nobody cites the others"
+    assert library.best(30)[1:] == library.pool[:-1]
+    assert library.best(99) == library.best(30)
+    assert [library.standing(p) for p in library.best(3)] == pytest.approx([1, 29 / 30, 28 / 30])
+    assert library.standing(library.best(30)[-1]) > 0
+
+
+def test_what_is_held_is_more_than_what_is_admitted(library_of):
+    late = {**PAPERS[0], "paper_id": "2412.00001", "submitted_latest": date(2024, 12, 1)}
+    view, index = library_of([*PAPERS, late], cutoff=date(2023, 12, 31), exclusions=["2301.00002"])
+    topic = define_topic("Retrieval")
+    library = open_library(view, index, topic, build_pool(view, index, topic).rows)
+    assert (library.held_count, library.admitted_count) == (7, 5)
+
+
+def test_headings_are_counted_over_the_outlines_that_the_topic_may_see(library_of):
+    view, index = library_of(PAPERS, cutoff=date(2023, 1, 31), exclusions=["2301.00002"])
+    store_outlines(
+        view.lake,
+        "test",
+        [
+            outline(1, "Retrieval of trees", "Dense Retrieval", "Other", "C"),
+            outline(2, "Held", "dense-retrieval", "B", "C", paper_id="2301.00003"),
+            outline(3, "Later", "Dense Retrieval", "B", "C", paper_id="2302.00001"),
+            outline(4, "Excluded", "Dense Retrieval", "B", "C", paper_id="2301.00002"),
+        ],
+    )
+    topic = define_topic("Retrieval")
+    library = open_library(view, index, topic, build_pool(view, index, topic).rows)
+    assert library.heading_counts == {"dense retrieval": 2, "c": 2, "other": 1, "b": 1}
+
+
 def test_papers_outside_the_pool_are_not_given(library):
     with pytest.raises(NotFound, match=r"2412\.00001"):
         library.paper("2412.00001")

@@ -124,7 +124,8 @@ class SmallLibrary:
     def __init__(self, papers: Sequence[Paper], title: str = "Retrieval") -> None:
         self.topic = define_topic(title)
         self.view = SimpleNamespace(cutoff=date(2024, 1, 1), has_withdrawn=False, hidden_ids=list)
-        self.admitted_count = len(papers)
+        self.admitted_count = self.held_count = len(papers)
+        self.consulted = {p.paper_id for p in papers}
         self.heading_counts: dict[str, int] = {}
         self._papers = {p.paper_id: p for p in papers}
         self._vectors = dict(zip(self._papers, embed([f"{p.title}\n{p.abstract}" for p in papers]), strict=True))
@@ -138,6 +139,9 @@ class SmallLibrary:
 
     def standing(self, paper_id: str) -> float:
         return 1.0 - self.pool.index(paper_id) / len(self.pool)
+
+    def papers(self, paper_ids: Sequence[str]) -> list[Paper]:
+        return [self._papers[p] for p in paper_ids]
 
     def paper(self, paper_id: str) -> Paper:
         return self._papers[paper_id]

@@ -138,3 +138,66 @@ def test_alike_ignores_endings():
 
 def test_no_papers_no_groups(embedder):
     assert divide([], np.zeros((0, 4)), 3, "Retrieval", smallest=3, embed=embedder) == []
+
+
+def many(paper_of, titles, said, count=66):
+    """So many papers that titles must name what a heading says: each says `said`, titles go round."""
+    return [
+        paper_of(f"21{i // 28 + 1:02d}.{i:05d}", f"{titles[i % len(titles)]} of Kind {chr(65 + i % 26)}",
+                 f"{said[i % len(said)]}")
+        for i in range(count)
+    ]  # fmt: skip
+
+
+TITLES = ("Dense Retrieval", "Query Expansion", "Knowledge Graphs")
+SAID = (
+    "Dense retrieval serves low resource languages. Ground truth is scarce in resource languages.",
+    "Query expansion serves low resource languages. Ground truth is scarce in resource languages.",
+    "Knowledge graphs serve low resource languages. Ground truth is scarce in resource languages.",
+)
+
+
+def test_what_titles_hardly_name_heads_no_section_of_many_papers(paper_of, embedder):
+    """Abstracts of any field speak of ground truth, and a torn phrase is in many of them too."""
+    papers = many(paper_of, TITLES, SAID)
+    papers[0] = paper_of(papers[0].paper_id, "Dense Retrieval for Resource Languages", papers[0].abstract)
+    pattern = Pattern("2001.00001", "A Survey", ((1, "Resource Languages"), (1, "Ground Truth")), None, 0.5)
+    headings = [g.concept.text for g in divided(papers, embedder, count=6, patterns=(pattern,))]
+    assert sorted(headings) == ["Dense Retrieval", "Knowledge Graphs", "Query Expansion"]
+
+
+def test_of_few_papers_abstracts_may_name_a_section(paper_of, embedder):
+    papers = many(paper_of, ("A Study",), tuple(f"{title} are studied." for title in TITLES), count=12)
+    assert {g.concept.text for g in divided(papers, embedder, count=3)} == set(TITLES)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("Transformer Models", "Transformer Architecture", True),
+        ("Transformer Models", "Vision Transformers", False),
+        ("Graph Learning", "Graph Networks", True),
+        ("Reading Comprehension", "Machine Reading Comprehension", True),
+        ("Dense Retrieval", "Query Expansion", False),
+        ("Knowledge Graphs", "Knowledge Distillation", False),
+    ],
+)
+def test_headings_that_say_the_same_with_other_general_words_are_alike(one, other, is_alike):
+    assert alike(content_stems(one), content_stems(other)) is is_alike
+    assert alike(content_stems(other), content_stems(one)) is is_alike
+
+
+def test_siblings_are_never_alike(paper_of, embedder):
+    titles = ("Transformer Models", "Transformer Architecture", "Query Expansion")
+    said = tuple(f"{t} are studied." for t in titles)
+    headings = [g.concept.text for g in divided(many(paper_of, titles, said), embedder, count=3)]
+    assert "Query Expansion" in headings
+    assert len([h for h in headings if "Transformer" in h]) == 1
+
+
+def test_what_many_outlines_have_as_a_heading_counts_for_a_concept(papers):
+    known = {c.text: c for c in concepts(papers, "Retrieval", headings={"knowledge graph": 9})}
+    unknown = {c.text: c for c in concepts(papers, "Retrieval")}
+    assert (known["Knowledge Graphs"].human_count, unknown["Knowledge Graphs"].human_count) == (9, 0)
+    assert known["Knowledge Graphs"].shape > unknown["Knowledge Graphs"].shape
+    assert known["Code Completion"].shape == unknown["Code Completion"].shape

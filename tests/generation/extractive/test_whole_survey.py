@@ -43,6 +43,9 @@ class ScriptedWriter:
     async def refine(self, request):
         return request.draft
 
+    async def compare(self, request):
+        return ()
+
 
 def surveyed(library, writer, options=None):
     method = SurveyForge(options or SurveyForgeOptions())
@@ -119,6 +122,8 @@ def test_connectives_are_borne_by_rows_and_counts_by_queries(library, papers, em
     connected, asked = 0, 0
     for section in survey.sections:
         for sentence in section.sentences():
+            if sentence.place != "prose":
+                continue  # pictures and tables have tests of their own
             names = {row.name for row in sentence.rows}
             for edit in sentence.edits:
                 if edit.name.startswith("connect"):
