@@ -11,6 +11,9 @@ from generation.naming import listed
 from generation.values import DigestEntry, OutlineNode, Paper, SectionDraft, StatedRow, Survey
 
 EDITION = "$edition"
+OFTEN_CITED = 5
+"""Citations from which the paper cited most is worth telling."""
+
 UNKNOWN = "?"
 """Value of a fact that is known only when all sections are written."""
 
@@ -62,7 +65,7 @@ def body_facts(
         StatedRow("parts", listed([p.title for p in parts])),
     ]
     most = min(own, key=lambda e: (-e.citation_count, e.paper_id), default=None)
-    if most and most.citation_count >= 2:
+    if most and most.citation_count >= OFTEN_CITED:
         facts += [
             StatedRow("most_cited_id", most.paper_id),
             StatedRow("most_title", library.paper(most.paper_id).title),
@@ -108,7 +111,7 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
         spans = f"SELECT unnest(spans) AS span FROM survey_sentences WHERE topic = '{key}' AND edition = '{EDITION}'"  # noqa: S608
         query = f"SELECT count(DISTINCT span.paper_id) FROM ({spans}) WHERE span.source = 'passage'"  # noqa: S608
         facts.append(StatedRow("full_text_count", _number(len(read)), query))
-    if most and most.citation_count >= 2:
+    if most and most.citation_count >= OFTEN_CITED:
         facts += [
             StatedRow("most_cited_id", most.paper_id),
             StatedRow("most_title", most.title),

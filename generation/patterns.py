@@ -1,5 +1,6 @@
 """Human outlines as patterns: which ones lie nearest to a topic (SurveyForge, section 3.1), and what all call things."""
 
+import random
 import re
 from collections.abc import Callable, Sequence
 
@@ -92,3 +93,24 @@ def heading_counts(outlines: pl.DataFrame) -> dict[str, int]:
 def plain_heading(text: str) -> str:
     """A heading without case, punctuation and plurals: "Graph-based Methods" → "graph based method"."""
     return re.sub(_PLURAL, r"\1", re.sub(_NO_LETTERS, " ", text.lower())).strip()
+
+
+def draw_patterns(near: Sequence[Pattern], chunks: int, each: int, rng: random.Random) -> list[list[Pattern]]:
+    """Patterns for each chunk, drawn without reuse until all were used once."""
+    drawn, deck = [], []
+    for _ in range(chunks):
+        hand: list[Pattern] = []
+        while len(hand) < min(each, len(near)):
+            if not deck:
+                deck = rng.sample(list(near), len(near))
+            card = deck.pop()
+            if card not in hand:
+                hand.append(card)
+        drawn.append(hand)
+    return drawn
+
+
+def newest_first(pattern: Pattern) -> tuple:
+    """Sort key: the most recent outline first, undated ones last."""
+    day = pattern.submitted_latest
+    return (-(day.toordinal() if day else 0), pattern.outline_id)

@@ -100,9 +100,8 @@ def _flow(rows: Sequence[tuple[str, str]]) -> _Drawing:
 def _timeline(rows: Sequence[tuple[str, str]]) -> _Drawing:
     """A row for each year: the pool's bar behind, the cited papers' before it; years without papers keep their row."""
     counts: dict[int, dict[str, str]] = {}
+    rows = [row for row in rows if row[0] != "since"]  # where the years begin; the caption says so
     for name, value in rows:
-        if name == "since":  # where the years begin; the caption says so
-            continue
         series, _, year = name.rpartition(" ")
         if series not in ("pool", "cited") or not year.isdecimal():
             raise BadPicture("a row of the timeline is no series and year", which=name)

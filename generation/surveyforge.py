@@ -16,6 +16,7 @@ from generation.facts import body_facts, closing_facts, restate, scope_facts
 from generation.homes import settled_homes, starting_homes
 from generation.illustrating import illustrated
 from generation.library import Library
+from generation.patterns import draw_patterns, newest_first
 from generation.reranking import Candidate, Rounding, rerank, window_of
 from generation.topics import Topic
 from generation.values import (
@@ -84,6 +85,9 @@ _PAPERS_PER_SECTION = 5
 _INTRODUCTION_PAPERS = 40
 _SMALL_POOL = 100
 _LEAST_PAPERS, _MOST_PAPERS, _MOST_NAMED = 3, 36, 12
+_REST = 5
+"""Papers of a section in none of its parts that make a part of their own."""
+
 _BEST_SHARE = 0.65
 """Of the papers the outline is made from, the best ones, which are discussed somewhere in any case."""
 
@@ -118,7 +122,7 @@ class SurveyForge:
         count = self._section_count(len(evidence), near)
         known = library.heading_counts
         chunks = _chunks(list(evidence), self.options.chunk_size)
-        drawn = _draw(near, len(chunks), self.options.patterns_per_chunk, rng)
+        drawn = draw_patterns(near, len(chunks), self.options.patterns_per_chunk, rng)
         library.consult("outline", evidence, "retrieved for the topic")
         rough = await asyncio.gather(
             *(
@@ -128,7 +132,7 @@ class SurveyForge:
                 for chunk, shown in zip(chunks, drawn, strict=True)
             )
         )
-        recent = sorted(near[: self.options.patterns_merge_near], key=_newest_first)[: self.options.patterns_merge]
+        recent = sorted(near[: self.options.patterns_merge_near], key=newest_first)[: self.options.patterns_merge]
         examples = tuple(dict.fromkeys([*recent, *(p for shown in drawn for p in shown)]))
         sections = await writer.merge(
             MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED, known)
@@ -173,6 +177,13 @@ class SurveyForge:
             library.heading_counts,
         )
         parts = await writer.subsections(request)
+        rest = [p for p in section.paper_ids if not any(p in part.paper_ids for part in parts)]
+        if len(parts) == 1 and len(rest) < _REST:
+            return []
+        if parts and len(rest) >= _REST:
+            # What has no place under a narrower heading stays under the section's own.
+            title = f"Further Work on {section.title}"
+            parts = (*parts, SectionPlan(title, "", section.queries, tuple(rest), origin="method"))
         return [(part, part.paper_ids or tuple(memory)) for part in parts]
 
     def _section_count(self, papers: int, patterns: Sequence[Pattern]) -> int:
@@ -346,26 +357,6 @@ def _chunks(items: list[str], size: int) -> list[list[str]]:
     """Chunks of equal size, as few as hold all."""
     count = max(1, math.ceil(len(items) / size))
     return [items[i * len(items) // count : (i + 1) * len(items) // count] for i in range(count)]
-
-
-def _draw(near: Sequence[Pattern], chunks: int, each: int, rng: random.Random) -> list[list[Pattern]]:
-    """Patterns for each chunk, drawn without reuse until all were used once."""
-    drawn, deck = [], []
-    for _ in range(chunks):
-        hand: list[Pattern] = []
-        while len(hand) < min(each, len(near)):
-            if not deck:
-                deck = rng.sample(list(near), len(near))
-            card = deck.pop()
-            if card not in hand:
-                hand.append(card)
-        drawn.append(hand)
-    return drawn
-
-
-def _newest_first(pattern: Pattern) -> tuple:
-    day = pattern.submitted_latest
-    return (-(day.toordinal() if day else 0), pattern.outline_id)
 
 
 def _candidate(library: Library, paper_id: str) -> Candidate:

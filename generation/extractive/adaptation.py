@@ -13,6 +13,7 @@ from generation.extractive.cards import own_names
 from generation.extractive.introducing import name_first
 from generation.extractive.marks import plain_marks
 from generation.extractive.openings import opening_end
+from generation.extractive.refusals import is_broken
 from generation.extractive.sentences import SourceSentence
 from generation.extractive.shortening import (
     blanks_mended,
@@ -69,6 +70,7 @@ def adapt(source: SourceSentence, paper: Paper, manner: Manner = _PLAIN) -> Sent
     if (
         not result[0].isalnum()
         or _FIRST_PERSON.search(result)
+        or is_broken(result)
         or is_misprinted(result)
         or len(result.split()) < _LEAST_WORDS
     ):

@@ -4,18 +4,26 @@ Belongs here: which results stand in a table, and the facts beside them. Not her
 and where the table stands (`surveyforge`).
 """
 
+import re
 from collections.abc import Collection
 
 from generation.captions import COMPARISON
 from generation.extractive.adaptation import adapt
+from generation.extractive.refusals import says_nothing
 from generation.extractive.selection import FIGURE
 from generation.extractive.sentences import own_name, whole_sentences
+from generation.extractive.speakers import Manner
 from generation.naming import short_authors
 from generation.values import Paper, Paragraph, Sentence, Span, StatedRow
 from generation.writing import CompareRequest
 
 COLUMNS = ("Work", "Year", "Reported result")
 _LEAST, _MOST = 3, 8
+_COMPARES = re.compile(
+    r"\b(?:outperform|improv|reduc|achiev|accura|speed|fast|than\b|compared|exceed|surpass|better|worse|gain|increas|decreas|"
+    r"F1|BLEU|ROUGE|recall|precision|error|perplexity|MAP\b|MRR|nDCG|exact match|points)",
+    re.IGNORECASE,
+)
 _LONGEST = 38
 """Words of a result; longer ones are no entry of a table."""
 
@@ -57,8 +65,9 @@ def _row(paper: Paper, result: Sentence) -> Sentence:
 def _result(paper: Paper, avoid: Collection[Span]) -> Sentence | None:
     """The first sentence of the abstract that reports a figure, stands alone and is not printed elsewhere."""
     for source in whole_sentences(paper):
-        if source.move == "finding" and FIGURE.search(source.text) and source.span not in avoid:
-            sentence = adapt(source, paper)
+        is_result = FIGURE.search(source.text) and _COMPARES.search(source.text) and not says_nothing(source.text)
+        if source.move == "finding" and is_result and source.span not in avoid:
+            sentence = adapt(source, paper, Manner(follows=True))
             if sentence is not None and len(sentence.text.split()) <= _LONGEST:
                 return sentence
     return None

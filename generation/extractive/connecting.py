@@ -26,11 +26,12 @@ _WORSE = re.compile(
     r"underperform\w*|lags?|vulnerable|unable|limited|poor(?:ly)?|misled|mislead\w*|suffers?)\b",
     re.IGNORECASE,
 )
+_SAME_TITLE = 2
 _SAME_MATTER = 3
 """Roots of words that two findings must share to be on the same matter."""
 
-_FULL_YEARS = (
-    "SELECT datesub('year', a.submitted_latest, b.submitted_latest) FROM papers a, papers b "
+_YEARS_BETWEEN = (
+    "SELECT year(b.submitted_latest) - year(a.submitted_latest) FROM papers a, papers b "
     "WHERE a.paper_id = '{one}' AND b.paper_id = '{other}'"
 )
 _SAME_YEAR = (
@@ -45,12 +46,6 @@ def in_words(count: int) -> str:
     return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
 
 
-def full_years(one: Paper, other: Paper) -> int:
-    """Years that have passed between two papers, as DuckDB's `datesub` counts them."""
-    a, b = one.submitted_latest, other.submitted_latest
-    return b.year - a.year - ((b.month, b.day) < (a.month, a.day))
-
-
 def later(sentence: Sentence, before: Paper, paper: Paper, *, is_year_told: bool = False) -> Sentence | None:
     """The sentence with "Two years later," or "The same year," where the papers' dates say so; None elsewhere.
 
@@ -59,10 +54,10 @@ def later(sentence: Sentence, before: Paper, paper: Paper, *, is_year_told: bool
 
     Only what somebody does happens in time: a sentence whose subject is a system takes no such beginning.
     """
-    years = full_years(before, paper)
+    years = paper.year - before.year
     says_year = any(row.name == "year" for row in sentence.rows)
     by_authors = any(e.name == "name the authors" and sentence.text.startswith(e.after) for e in sentence.edits)
-    if years < 0 or says_year or not by_authors:
+    if years < 0 or says_year or not by_authors or not _on_one_matter(before, paper):
         return None
     if years == 0:
         if not is_year_told or before.year != paper.year or before.paper_id == paper.paper_id:
@@ -72,8 +67,13 @@ def later(sentence: Sentence, before: Paper, paper: Paper, *, is_year_told: bool
         )
         return prefixed(sentence, "The same year, ", "connect in time", (row,))
     told = "A year later, " if years == 1 else f"{in_words(years).capitalize()} years later, "
-    query = _FULL_YEARS.format(one=_quoted(before.paper_id), other=_quoted(paper.paper_id))
+    query = _YEARS_BETWEEN.format(one=_quoted(before.paper_id), other=_quoted(paper.paper_id))
     return prefixed(sentence, told, "connect in time", (StatedRow("years_later", str(years), query),))
+
+
+def _on_one_matter(one: Paper, other: Paper) -> bool:
+    """Whether the titles share what they are about: time alone joins nothing."""
+    return len((roots(one.title) & roots(other.title)) - WEAK_ROOTS) >= _SAME_TITLE
 
 
 def by_contrast(one: Option, other: Option, sentence: Sentence, common: Collection[str]) -> Sentence | None:

@@ -30,8 +30,9 @@ _NAMED_SHARE = 0.008
 _STRAY_SHARE, _STRAY_SHARE_OF_PART = 0.15, 0.3
 _QUERIES = 3
 _ADD_NOTHING = frozenset({"text", "document", "model", "language", "large", "neural", "system", "method", "task"})
-_FACET_SHARE, _FACET_USES = 0.3, 3
-_TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE, _LAX_SHARE_OF_PART = 0.2, 0.14, 0.12, 0.07
+_NEAR_SHARE = 0.1
+_FACET_SHARE, _FACET_USES = 0.4, 3
+_TRUE_SHARE, _TRUE_SHARE_OF_PART, _LAX_SHARE, _LAX_SHARE_OF_PART = 0.2, 0.3, 0.12, 0.2
 """Least share of a group's papers that speak of its heading; a part has its section's heading to say the rest, and a
 set of papers that would not be divided at all is divided by headings that fewer speak of."""
 
@@ -105,11 +106,25 @@ def _borne_out(
     while chosen := choose(barred):
         labels = np.argmax(affinity[:, chosen], axis=1)
         labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights, stray)] = -1
+        if stray == _STRAY_SHARE_OF_PART and len(papers) >= _MANY_PAPERS:
+            _drop_far(labels, chosen, papers, affinity, known)
         failing = _not_borne_out(chosen, labels, known, papers, smallest, share)
         if not failing:
             return _groups(chosen, labels, known, papers, affinity)
         barred.update(failing[: -(-len(failing) // 2)])
     return []
+
+
+def _drop_far(
+    labels: np.ndarray, chosen: list[int], papers: Sequence[Paper], affinity: np.ndarray, known: Sequence[Concept]
+) -> None:
+    """Take from each part what neither speaks of its heading nor is as near as most that do: a section keeps these."""
+    for place, index in enumerate(chosen):
+        speaks = np.array([p.paper_id in known[index].spoken for p in papers])
+        own = labels == place
+        if (own & speaks).any():
+            floor = np.quantile(affinity[own & speaks, index], _NEAR_SHARE)
+            labels[own & ~speaks & (affinity[:, index] < floor)] = -1
 
 
 def support_needed(size: int) -> int:

@@ -79,6 +79,13 @@ def body(request: DraftRequest, subject: np.ndarray, embed: Embed, avoid: Collec
         else:
             break
         printed = paragraphs(groups, findings, options, setting)
+    cited = {p for paragraph in printed for s in paragraph for p in s.cited_ids}
+    if left_out := [p for p in home[: request.most_papers] if p not in cited]:
+        # Their sentences needed one before them that is not there; others of theirs may stand alone.
+        alone = options_of([e for e in ranked if e.paper.paper_id in left_out], subject, embed, about, avoid)
+        chosen = [o for o in chosen if o.paper.paper_id in cited] + choose_main(alone, left_out, len(left_out))
+        findings = [f for f in findings if f.paper.paper_id in cited]
+        printed = paragraphs(themed(chosen, vectors, setting), findings, options, setting)
     return SectionDraft(request.number, request.title, tuple(_with_names(printed, request, setting)))
 
 

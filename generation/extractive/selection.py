@@ -17,6 +17,7 @@ from generation.extractive.fulltext import sentences_in_full
 from generation.extractive.introducing import named_in
 from generation.extractive.leaning import Leaning, leaning
 from generation.extractive.phrases import content_stems, root
+from generation.extractive.refusals import is_vacuous, says_nothing
 from generation.extractive.sentences import MoveName, SourceSentence, own_name, whole_sentences
 from generation.extractive.speakers import Manner
 from generation.misprints import is_unclear, joined_words
@@ -42,41 +43,6 @@ _FEW = 8
 _STUB = 9
 """Words below which a sentence without a figure says little."""
 FIGURE = re.compile(r"\d+(?:\.\d+)?\s?(?:%|points|times|x\b|×)")
-_VACUOUS = re.compile(
-    r"\b(?:future (?:research |work )?(?:directions?|avenues?|work|research)|promising directions?|"
-    r"comprehensive (?:overview|review|survey)|extensive (?:experiments|evaluations?|quantitative)[^.]{0,30}(?:conduct|"
-    r"perform|carried)|(?:conduct|perform)\w* (?:extensive|comprehensive|thorough)|organi[sz]ed as|rest of|we hope|"
-    r"serves? to facilitate|rapidly (?:changing|evolving)|(?:impressive|remarkable|"
-    r"significant) (?:\w+ )?(?:performance|capabilit\w+|abilit\w+|success|promise|achievements?)|huge popularity|"
-    r"insights into|shed\w* light|paves? the way|effectiveness of (?:the|their|its|our)|aims? to (?:conduct|provide)|"
-    r"(?:conduct|provide)s? an? (?:\w+ )?survey|opens? up|in recent years|considerable attention|"
-    r"significant attention)\b",
-    re.IGNORECASE,
-)
-
-# What a paper did for itself: that it ran experiments, took part in a task, released code, ends with a discussion.
-_EMPTY = re.compile(
-    r"\b(?:(?:conduct|perform|carry|carried|run|ran)\w* (?:out )?(?:an? )?(?:[\w-]+ ){0,4}?(?:experiments?|evaluations?|analys[ie]s|"
-    r"studies|study|ablations?|comparisons?|investigations?)\b(?![^.]*\b(?:show|find|found|reveal|demonstrat|observ|indicat|suggest|confirm))|"
-    r"(?:we|the authors) (?:also |further |then )?(?:evaluate|test|validate|verify|compare|experiment with|benchmark) (?:our|the proposed|its|it)\b"
-    r"(?![^.]*\b(?:show|find|found|reveal|demonstrat|observ|indicat|suggest|achiev|improv|outperform))|"
-    r"shared tasks?|DSTC\s?-?\d*|SemEval|challenge track|(?:first|second|third|2nd|3rd|1st) (?:place|rank|prize)|ranked (?:first|second|third)|"
-    r"our (?:submission|participation|team|entry)|competition|workshop|hackathon|KDD Cup|"
-    r"(?:we|paper|authors|article|survey|chapter) (?:also |finally |then )?(?:conclude|summari[sz]e|discuss|outline|organi[sz]e|hope|believe|"
-    r"call for|encourage|plan|call on|envision|highlight)s?\b|conclude[sd]? (?:by|with)|"
-    r"as part of (?:a|the|our) (?:project|course)|aims? to (?:conduct|provide|give|present|offer|review|summari[sz]e|survey)|"
-    r"intended (?:for|to (?:provide|be))|serves? as an? (?:introduction|tutorial|starting|guide|reference|valuable|useful)|"
-    r"is (?:designed|intended|meant) as|tutorial introduction|we (?:hope|believe)|future (?:work|research|directions?|studies)|"
-    r"(?:source )?codes? (?:and|is|are|will|for)|remainder of|open the door|as a (?:first )?step (?:towards?|to)|sheds? (?:some )?light|pav(?:e|es|ing) the way|"
-    r"valuable insights|comprehensive (?:survey|review|overview)|of great (?:importance|significance)|rapid (?:advancement|development|progress|growth)|"
-    r"\bours\b|both (?:methods|models|approaches|datasets|settings|tasks|domains|systems|cases|techniques|strategies|benchmarks|variants|of them)|"
-    r"the (?:two|three|four|five) (?:proposed )?(?:methods|models|approaches|datasets|settings|tasks|domains|systems|techniques|strategies|"
-    r"components|modules|stages|steps|variants)\b|on the other hand|on the contrary|results are (?:presented|discussed|reported)|"
-    r"are (?:proposed|presented|discussed) respectively|"
-    r"(?-i:\bTo (?:\w+ly )?[A-Z][a-z]+ (?:the|a|an)\b)|\(1\)(?![^.]*\(2\))|either approach|data ?scientist-in-a-box|(?:on|across|over) (?:\w+ )?(?:two|three|four|five|six|seven|several|multiple|various|many|different|diverse|\d+) "
-    r"(?:\w+ ){0,3}?(?:datasets|benchmarks|tasks)(?: (?:to|for|in order to) (?:evaluate|verify|validate|demonstrate|test|show|assess)\b))",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -202,7 +168,7 @@ def _offers(paper: Paper, card: PaperCard | None, passages: tuple[EvidencePassag
     found = []
     unclear = joined_words([paper.abstract or ""], [paper.title])
     for source in (*whole_sentences(paper), *sentences_in_full(paper, card, passages)):
-        if _EMPTY.search(source.text) or is_unclear(source.text, unclear):
+        if says_nothing(source.text) or is_unclear(source.text, unclear):
             continue
         follows = False
         sentence = adapt(source, paper, Manner(by_name=True))
@@ -274,7 +240,7 @@ def dullness(option: Option) -> float:
         stub
         + 0.15 * bool(_TRIES.search(option.sentence.text))
         + 0.004 * max(0, option.words - 42)
-        + (0.2 if _VACUOUS.search(option.sentence.text) else 0.0)
+        + (0.2 if is_vacuous(option.sentence.text) else 0.0)
     )
 
 

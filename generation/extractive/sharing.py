@@ -22,7 +22,7 @@ _NAME = re.compile(
 # Names of fields, tasks and kinds of model, which any abstract has.
 _KINDS = frozenset(
     """
-    LLM LLMs NLP AI ML RAG QA GNN GNNs GCN GCNs PLM PLMs LM LMs KG KGs KB KBs NLU NLG NLI IR IE NER MT GPU GPUs API APIs SQL
+    ChatGPT GPT-2 GPT-3 GPT-3.5 GPT-4 GPT3 GPT4 OpenAI LLaMA Llama LLM LLMs NLP AI ML RAG QA GNN GNNs GCN GCNs PLM PLMs LM LMs KG KGs KB KBs NLU NLG NLI IR IE NER MT GPU GPUs API APIs SQL
     COVID-19 SOTA F1 ODQA LSTM CNN RNN CNNs RNNs DNN DNNs MLP MLPs GAN GANs RL RLHF ICL CoT NMT ASR VQA GAT GATs LSTMs AMR OOD
     KGE KGC KGQA EM ROUGE-L SFT DPO PEFT LoRA SRL TOD IID SSL CL DR KGEs LVLM LVLMs MLLM MLLMs VLM VLMs GPTs ChatGPTs AGI GPT BERTs GPT-like
     """.split()  # noqa: SIM905 - a list of words is read and sorted as text

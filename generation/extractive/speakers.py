@@ -42,6 +42,7 @@ _ADVERB = re.compile(
 # "As we move to larger models": everybody's "we".
 _EVERYBODY = re.compile(r"\b(?:as|when|if|since|because|where|before|until|unless|once|what|how) we\b", re.IGNORECASE)
 _KINDS_TOLD = ("survey", "review", "survey paper", "review paper", "thesis", "report", "study")
+_TITLE_WORDS = 8
 _STUDIES = frozenset(["show", "find", "investigate", "examine", "analyze", "analyse", "evaluate", "compare", "explore"])
 
 _GIFT = re.compile(
@@ -83,16 +84,32 @@ class Subject:
 
 
 def subject_of(paper: Paper, manner: Manner, verb: str, *, must_be_plural: bool = False) -> Subject:
-    """Who says it: the authors, or the paper by its year where no source names them."""
+    """Who says it: the authors, or the paper by its title where no source names them, by its year if that is long."""
     if known := short_authors(paper):
         return Subject(*known)
     if manner.follows:
         return Subject(("the authors", "its authors")[manner.turn % 2], True)
+    title = _short_title(paper)
     if must_be_plural:
-        return Subject(f"the authors of a {paper.year} paper", True, True)
+        return (
+            Subject(f"the authors of “{title}”", True)
+            if title
+            else Subject(f"the authors of a {paper.year} paper", True, True)
+        )
+    if title:
+        return Subject(f"“{title}”", False)
     noun = "study" if verb in _STUDIES else "paper"
     wordings = (f"a {paper.year} {noun}", f"work from {paper.year}", f"a {noun} of {paper.year}")
     return Subject(wordings[manner.turn % 3], False, True)
+
+
+def _short_title(paper: Paper) -> str:
+    """The title, or what stands before its colon, where that is short enough to stand in a sentence; "" else."""
+    for text in (paper.title, paper.title.partition(":")[0]):
+        words = text.split()
+        if 2 <= len(words) <= _TITLE_WORDS and not re.search(r"[“”\"?!$\\]", text):
+            return " ".join(words)
+    return ""
 
 
 def name_speaker(text: str, start: int, paper: Paper, manner: Manner, edits: list[Edit]) -> bool:

@@ -9,8 +9,10 @@ import numpy as np
 
 from generation.extractive import framing, prose
 from generation.extractive.comparing import comparison
+from generation.extractive.concepts import special_roots
 from generation.extractive.further import further
 from generation.extractive.grouping import Group, divide
+from generation.extractive.phrases import root
 from generation.extractive.selection import TOO_ALIKE
 from generation.values import Paper, Paragraph, Pattern, SectionDraft, Span
 from generation.writing import (
@@ -66,7 +68,7 @@ class ExtractiveWriter:
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
         """Groups over all papers, under concepts that the rough outlines had votes on.
 
-        Foundations come first, small sections after large ones, and what is measured with, attacked or applied last.
+        What the topic's own words name comes first, then foundations, small sections after large ones, and what is measured with, attacked or applied last.
         """
         rough = [plan for plans in request.rough for plan in plans]
         items = [request.evidence[p] for p in dict.fromkeys(p for plan in rough for p in plan.paper_ids)]
@@ -85,9 +87,14 @@ class ExtractiveWriter:
             return (_whole([e.paper for e in items]),)
         minor = _MINOR * sum(len(group.papers) for group in groups)
         basic = _foundations(groups)
-        ordered = sorted(
-            groups, key=lambda g: (bool(_LATE.search(g.concept.text)), len(g.papers) < minor, basic[g.concept.text])
-        )
+        own = special_roots(request.topic)
+
+        def place(group: Group) -> tuple:
+            shared = len(own & {root(s) for s in group.concept.stems})
+            late = bool(_LATE.search(group.concept.text))
+            return not shared and late, not shared and len(group.papers) < minor, -shared, basic[group.concept.text]
+
+        ordered = sorted(groups, key=place)
         return tuple(_plan(group) for group in ordered)
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
@@ -105,7 +112,7 @@ class ExtractiveWriter:
             above=request.section.title,
             headings=request.headings,
         )
-        return tuple(_plan(group) for group in sorted(groups, key=_median_day)) if len(groups) > 1 else ()
+        return tuple(_plan(group) for group in sorted(groups, key=_median_day)) if groups else ()
 
     async def draft(self, request: DraftRequest) -> SectionDraft:
         """The text of a node by its role; nothing is cited that is not in the evidence."""

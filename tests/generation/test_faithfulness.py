@@ -50,7 +50,7 @@ def printed(tmp_path_factory):
     papers = dated_papers()
     late = replace(papers[0], paper_id="2501.00001", title="Late Query Rewriting", submitted_latest=date(2025, 1, 2))
     topic = define_topic("Retrieval of knowledge", cutoff=date(2024, 12, 31), exclusions=(papers[-3].paper_id,))
-    edges = [(citing.paper_id, cited.paper_id) for cited in papers[:3] for citing in papers[5:9]]
+    edges = [(citing.paper_id, cited.paper_id) for cited in papers[:3] for citing in papers[5:15]]
     return surveyed(tmp_path_factory.mktemp("faithful"), [*papers, late], topic, edges)
 
 

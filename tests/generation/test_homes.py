@@ -59,6 +59,21 @@ def test_what_joins_does_not_move_the_centre_of_a_heading():
     assert homes["q"] == "2"
 
 
+@pytest.mark.parametrize(("degrees", "home"), [(48, "2"), (51, "2"), (56, "3")])
+def test_that_a_heading_was_made_from_a_paper_outweighs_a_little_nearness(degrees, home):
+    """The centre of node 2 lies at 15 degrees then, that of node 3 at 86: at 51 the paper is a little nearer to 3."""
+    names, matrix = angles(**ON_AXES, p=degrees)
+    memories = {**AXES, "2": frozenset("abcp")}
+    assert settled_homes({**STARTED, "p": "2"}, names, matrix, memories, 1.0)["p"] == home
+
+
+def test_the_papers_that_made_a_heading_are_at_home_under_it_though_one_lies_far_from_the_others():
+    names, matrix = angles(**ON_AXES, p=30, q=30)
+    homes = settled_homes({**STARTED, "p": "2"}, names, matrix, {**AXES, "2": frozenset("abcp")}, 0.0)
+    assert homes["p"] == "2"
+    assert "q" not in homes, "beside it, but no heading was made from it"
+
+
 def test_papers_near_nothing_have_no_home_unless_they_are_among_the_best():
     names, matrix = angles(best=200, **ON_AXES, last=200)
     homes = settled_homes(STARTED, names, matrix, AXES, 1 / 8)

@@ -53,6 +53,10 @@ def test_what_is_evaluated_comes_last_however_old_it_is():
     assert "Benchmarks" in titles[-1]
 
 
+def test_what_the_topics_own_words_name_comes_first_however_recent():
+    assert merged([*works("Word Embeddings", 2008), *works("Attentive Reading", 2018)])[0] == "Attentive Reading"
+
+
 def test_a_side_matter_comes_after_what_much_is_written_about():
     large = [p for theme, year in (("Soft Prompts", 2018), ("Sparse Experts", 2017), ("Word Embeddings", 2016))
              for k in range(3) for p in works(theme, year, also=f"Case {k}.")]  # fmt: skip

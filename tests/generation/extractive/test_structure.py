@@ -31,6 +31,8 @@ class Recorder(ScriptedWriter):
         return SectionDraft(draft.number, draft.title, ((said,),))
 
     async def compare(self, request):
+        if not request.evidence:
+            return ()
         self.compared.append(request)
         cited = request.evidence[0].paper.paper_id
         caption = Sentence("composed", f"Table {request.number}.", template=COMPARISON, place="caption")
