@@ -68,7 +68,7 @@ def adapt(source: SourceSentence, paper: Paper, manner: Manner = _PLAIN) -> Sent
     edits.sort(key=lambda e: (e.start, e.start + len(e.before)))
     result = rebuild(text, edits)
     if (
-        not result[0].isalnum()
+        not (result[0].isalnum() or result[0] == "“")
         or _FIRST_PERSON.search(result)
         or is_broken(result)
         or is_misprinted(result)

@@ -56,7 +56,7 @@ _LEFT_OPEN = re.compile(
     re.IGNORECASE,
 )
 _BROKEN = re.compile(
-    r"\bThereis\b|^Base on\b|\([A-Z]{2,}[A-Za-z]*\) are an? |\b[Aa] (?:integrated|end-to-end|efficient|effective|open|adaptive|"
+    r"\bThereis\b|^Base on\b|\([A-Z]{3,}\) are an? |\b[Aa] (?:integrated|end-to-end|efficient|effective|open|adaptive|"
     r"automat\w+|extensi\w+|iterative|unsupervised|interactive|interpretable)\b|"
     r"\b(?:proposes|introduces|presents|develops|designs) and [a-z]+[^s\W](?:,| )|\b(?:paper|study|work) introduces .*, aims\b|"
     r"^(?:Existing|Current) .*\b(?:struggle|fail)\b.*\band how\b|\bcharacterize\b.*\bcharacterize\b"

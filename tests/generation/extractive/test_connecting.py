@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from generation.extractive.adaptation import adapt, reverse
 from generation.extractive.connecting import (
     by_contrast,
-    full_years,
     in_words,
     later,
     names_sentence,
@@ -49,7 +48,10 @@ def sentence_of(paper, manner=PLAIN):
     return adapt(source, paper, manner)
 
 
-EARLY = make_paper("2001.1", abstract="We propose an index for short questions.", submitted_latest=date(2020, 6, 15))
+TITLE = "Indexes for Short Questions"
+EARLY = make_paper(
+    "2001.1", TITLE, abstract="We propose an index for short questions.", submitted_latest=date(2020, 6, 15)
+)
 WE = "We propose a reader for short questions."
 
 
@@ -57,12 +59,13 @@ WE = "We propose a reader for short questions."
     ("day", "beginning", "value"),
     [
         (date(2022, 6, 15), "Two years later, Reed et al. propose", "2"),
-        (date(2022, 6, 14), "A year later, Reed et al. propose", "1"),
+        (date(2022, 1, 2), "Two years later, Reed et al. propose", "2"),  # by the calendar, as readers count
+        (date(2021, 12, 30), "A year later, Reed et al. propose", "1"),
         (date(2020, 9, 1), "The same year, Reed et al. propose", "2020"),
     ],
 )
 def test_time_is_told_from_the_dates(day, beginning, value):
-    paper = make_paper("2.1", abstract=WE, submitted_latest=day)
+    paper = make_paper("2.1", TITLE, abstract=WE, submitted_latest=day)
     tied = later(sentence_of(paper), EARLY, paper, is_year_told=True)
     assert tied.text.startswith(beginning)
     assert tied.rows[-1].value == value == asked(lake_of([EARLY, paper]), tied.rows[-1])
@@ -72,9 +75,9 @@ def test_time_is_told_from_the_dates(day, beginning, value):
 @pytest.mark.parametrize(
     ("paper", "manner"),
     [
-        (make_paper("2.1", abstract=WE, submitted_latest=date(2021, 2, 1)), Manner()),  # no year, and not the same one
-        (make_paper("2.1", abstract=WE, submitted_latest=date(2019, 2, 1)), Manner()),  # before
-        (make_paper("2.1", abstract=WE, authors=None, submitted_latest=date(2023, 2, 1)), Manner()),  # says its year
+        (make_paper("2.1", TITLE, abstract=WE, submitted_latest=date(2019, 2, 1)), Manner()),  # before
+        (make_paper("2.1", f"{TITLE} of a Great Many Small Libraries", abstract=WE, authors=None,
+                    submitted_latest=date(2023, 2, 1)), Manner()),  # says its year
         (make_paper("2.1", abstract="We propose TwinSeek, a reader for short questions.",
                     submitted_latest=date(2023, 2, 1)), Manner(by_name=True)),  # what a system is does not happen
     ],
@@ -83,18 +86,23 @@ def test_no_time_is_told_otherwise(paper, manner):
     assert later(sentence_of(paper, manner), EARLY, paper) is None
 
 
-@given(st.dates(date(1990, 1, 1), date(2030, 1, 1)), st.dates(date(1990, 1, 1), date(2030, 1, 1)))
-def test_full_years_are_counted_as_the_query_counts_them(one, other):
-    one, other = sorted((one, other))
-    if (one.month, one.day) == (2, 29) or (other.month, other.day) == (2, 29):
-        one, other = date(2000, 3, 1), date(2001, 3, 1)
-    papers = [make_paper(str(i), submitted_latest=day) for i, day in enumerate((one, other))]
-    found = duckdb.execute("SELECT datesub('year', ?::DATE, ?::DATE)", [one, other]).fetchone()[0]
-    assert full_years(*papers) == found
+@given(st.dates(date(2020, 6, 15), date(2060, 1, 1)))
+def test_years_are_counted_as_the_query_counts_them(day):
+    paper = make_paper("2.1", TITLE, abstract=WE, submitted_latest=day)
+    tied = later(sentence_of(paper), EARLY, paper, is_year_told=True)
+    assert tied.rows[-1].value == asked(lake_of([EARLY, paper]), tied.rows[-1])
+
+
+def test_time_joins_no_papers_whose_titles_share_nothing():
+    early, paper = (
+        make_paper(i, title, abstract=WE, submitted_latest=day)
+        for i, title, day in (("1.1", "Harbour Traffic", date(2020, 6, 15)), ("2.1", "Bird Song", date(2022, 6, 15)))
+    )
+    assert later(sentence_of(paper), early, paper) is None
 
 
 def test_the_same_year_points_at_a_year_that_was_told():
-    paper = make_paper("2.1", abstract=WE, submitted_latest=date(2020, 9, 1))
+    paper = make_paper("2.1", TITLE, abstract=WE, submitted_latest=date(2020, 9, 1))
     assert later(sentence_of(paper), EARLY, paper) is None
 
 
@@ -134,7 +142,7 @@ def test_a_first_word_that_may_be_a_name_is_left():
     quoted = Sentence("quoted", "Reed counters are slow.", ("2.1",))
     assert prefixed(quoted, "By contrast, ", "connect by contrast", ()) is None
     nameless = sentence_of(make_paper("2.1", abstract=WE, authors=None))
-    assert prefixed(nameless, "By contrast, ", "x", ()).text.startswith("By contrast, a 2021 paper proposes")
+    assert prefixed(nameless, "By contrast, ", "x", ()).text.startswith("By contrast, “A Study of Things” proposes")
 
 
 SHARED = [

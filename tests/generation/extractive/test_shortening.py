@@ -61,7 +61,7 @@ def test_a_finding_whose_authors_no_source_names_is_told_as_a_fact(paper_of):
     paper = paper_of(abstract=text, authors=None)
     assert adapted(paper, text).text == "Retrieval helps small readers more than large ones."
     argued = text.replace("find", "argue")
-    assert adapted(paper, argued).text.startswith("A 2021 paper argues that")
+    assert adapted(paper, argued).text.startswith("“A Study of Things” argues that")
 
 
 @pytest.mark.parametrize(
