@@ -154,7 +154,7 @@ class SurveyForge:
         self, topic, section: SectionPlan, library: Library, writer, examples, taken, evidence, rng
     ) -> list[tuple[SectionPlan, tuple[str, ...]]]:
         """MS: retrieve a memory for the section's bullets, sample it, and let the writer divide it."""
-        bullets = section.queries
+        bullets = section.queries or (section.title,)
         each = max(1, self.options.memory_size // len(bullets)) * 5
         within = section.paper_ids or tuple(evidence)
         found: dict[str, None] = {}
