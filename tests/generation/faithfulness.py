@@ -151,7 +151,7 @@ def unborne(printed: Printed) -> list[str]:
         numbers |= {w for w, n in _COUNT_WORDS.items() if words[w] and n not in given}
         wrong += [f"{n}: {s.text}" for n in sorted(numbers)]
         is_told = all(
-            row.value in s.text or (row.value.isdigit() and in_words(int(row.value)) in s.text.lower())
+            row.value.lower() in s.text.lower() or (row.value.isdigit() and in_words(int(row.value)) in s.text.lower())
             for row in s.rows
             if s.place != "caption" or (row.query is None and row.name != "column")
         )
