@@ -33,7 +33,7 @@ class GivenVectors:
         self.identity = EmbedderIdentity("given", "0" * 64, 128, 384)
 
     def embed(self, texts):
-        raise NotImplementedError("queries are vectors here")
+        raise TypeError("queries are vectors here, no texts")
 
 
 def build(folder: Path) -> dict:

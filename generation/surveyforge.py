@@ -284,7 +284,8 @@ class SurveyForge:
         drafts |= await drafted(writer, frame, failures)
         drafts = await without_repeats(writer, {**requests, **frame}, drafts)
         survey, left_out = assembled(topic, outline, drafts)
-        notes += left_out
+        told = {note.item for note in notes}
+        notes += [note for note in left_out if note.item not in told]
         facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
         sections = tuple(restate(section, facts) for section in survey.sections)
         survey = Survey(topic.title, sections, tuple(failures), tuple(notes))

@@ -9,7 +9,7 @@ import lxml.html
 import pytest
 from pypdf import PdfReader
 
-playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
+playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright (extra `test`) is not installed")
 pytestmark = pytest.mark.run
 WIDTHS, SCHEMES = (400, 800, 1280, 1600), ("light", "dark")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -21,7 +21,7 @@ def browser():
     names = (os.environ.get("LITHOUSE_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
     program = next((path for name in names if name and (path := shutil.which(name))), None)
     if program is None:
-        pytest.skip("no Chromium on this machine (LITHOUSE_CHROMIUM)")
+        pytest.skip("no Chromium is installed, and LITHOUSE_CHROMIUM names none")
     with playwright.sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=program, args=_ARGUMENTS)
         yield started
