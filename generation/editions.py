@@ -217,6 +217,12 @@ def load_digests(lake: Lake, edition: Edition) -> Digests | None:
     return Digests(tuple(DigestEntry(**r) for r in rows)) if rows else None
 
 
+def load_consulted(lake: Lake, edition: Edition) -> dict[str, Consultation]:
+    """What earlier stages of the edition consulted, and why."""
+    rows = lake.read("edition_papers", **_key(edition), is_consulted=True).to_dicts()
+    return {r["paper_id"]: Consultation(dict.fromkeys(r["operations"]), r["reason"]) for r in rows}
+
+
 def store_consulted(
     lake: Lake, edition: Edition, consulted: Mapping[str, Consultation], pool: Iterable[str], cited: Iterable[str] = ()
 ) -> None:

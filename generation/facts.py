@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from generation.library import Library
-from generation.naming import listed
+from generation.naming import listed, quoted
 from generation.values import DigestEntry, OutlineNode, Paper, SectionDraft, StatedRow, Survey
 
 EDITION = "$edition"
@@ -49,9 +49,7 @@ def _closing_names() -> list[StatedRow]:
     return [StatedRow(name, UNKNOWN) for name in names]
 
 
-def body_facts(
-    library: Library, node: OutlineNode, parts: Sequence[OutlineNode], own: Sequence[DigestEntry]
-) -> list[StatedRow]:
+def body_facts(library: Library, parts: Sequence[OutlineNode], own: Sequence[DigestEntry]) -> list[StatedRow]:
     """What a section with subsections may say of the papers whose home it is."""
     key = library.topic.key
     numbers = _texts([p.number for p in parts])
@@ -162,4 +160,4 @@ def _number(value: int) -> str:
 
 
 def _texts(values: Sequence[str]) -> str:
-    return ", ".join("'" + v.replace("'", "''") + "'" for v in values)
+    return ", ".join(map(quoted, values))

@@ -1,4 +1,4 @@
-r"""A survey as LaTeX that researchers go on writing in: `\autocite` keys of the .bib beside it, sections unnumbered.
+r"""A survey as LaTeX that researchers go on writing in: `\autocite` keys of the .bib beside it, sections numbered by TeX.
 
 Citations stay commands, because the text is meant to be edited: a number set by us would be wrong after the first
 change. biblatex with biber is asked for, since keys and names are Unicode and entries have `date`, `eprint` and `doi`,

@@ -68,3 +68,8 @@ def listed(items: Sequence[str]) -> str:
     if len(items) < 3:
         return " and ".join(items)
     return ", ".join(items[:-1]) + ", and " + items[-1]
+
+
+def quoted(text: str) -> str:
+    """A text as SQL has it, in single quotes."""
+    return "'" + text.replace("'", "''") + "'"

@@ -138,7 +138,7 @@ def _parsed(text: str) -> tuple[list[_Heading], list[str]]:
         if _FENCE.match(line):
             is_code = not is_code
         elif is_code or not line.strip() or _RULE.match(line):
-            if is_code:
+            if is_code and line.strip():
                 notes.append(_unread(number, line))
         elif heading := _heading(number, line, has_marks):
             headings.append(heading)
@@ -188,12 +188,7 @@ def _levelled(headings: list[_Heading], faults: list[str], notes: list[str]) -> 
     top = min(h.depth for h in kept)
     first = kept[0]
     is_alone = [h for h in kept if h.depth == top] == [first] and len(kept) > 1
-    if (
-        is_alone
-        and first.depth == top
-        and not first.is_numbered
-        and not (first.role or heading_key(first.title) in _BY_TITLE)
-    ):
+    if is_alone and not first.is_numbered and not (first.role or heading_key(first.title) in _BY_TITLE):
         kept = kept[1:]
     depths = sorted({h.depth for h in kept})
     for heading in kept:

@@ -49,7 +49,8 @@ class SurveyForgeOptions:
         outline_papers: papers the outline is made from, and the memory M in which sub-queries search: the best of the
             pool by relevance and citations (the paper: the 1,500 retrieved; half of these and more are not about the
             topic itself, and cited they make its survey one of its neighbours, `benchmarks/survey_references.py`).
-        section_count: body sections; 0 chooses by the size of the pool and the human patterns.
+        section_count: body sections; 0 for nine where 300 papers or more are read, else by their number and the human
+            patterns.
         subsection_count: subsections of a section at most.
         chunk_size: papers in one rough outline (the paper: about 30,000 tokens of abstracts).
         patterns_near, patterns_per_chunk: human outlines to draw from, and drawn for each chunk.
@@ -200,7 +201,9 @@ class SurveyForge:
     async def digests(self, topic: Topic, outline: Outline, library: Library, writer: Writer) -> Digests:
         """MR and TRE: for each sub-query of a leaf, papers of the topic's memory, reranked by time and citations."""
         leaves = [n for n in outline.leaves() if n.role == "body"]
-        within = library.best(self.options.outline_papers)
+        # What a person's heading found may lie behind the best; the method's own memories lie among them.
+        memory = (p for n in outline.nodes for p in n.memory)
+        within = tuple(dict.fromkeys([*library.best(self.options.outline_papers), *memory]))
         entries = [e for leaf in leaves for e in self._retrieve(leaf, library, within)]
         memories = {n.number: frozenset(n.memory) for n in outline.nodes}
         names, matrix = library.vectors(within)
@@ -293,7 +296,7 @@ class SurveyForge:
         return illustrated(survey, outline, library, identified=library.held_count)
 
     async def _compared(self, survey: Survey, outline: Outline, library: Library, writer: Writer) -> Survey:
-        """The survey with a table at the end of each section of the body that has one."""
+        """The survey with a table behind the opening of each section of the body that has one."""
         roles = {n.number: n.role for n in outline.nodes}
         printed = frozenset(span for s in survey.sections for t in s.sentences() for span in t.spans)
         sections = []
@@ -318,7 +321,7 @@ class SurveyForge:
             if node.role == "body" and node.number in parents:
                 parts = [n for n in outline.children(node.number) if drafts.get(n.number)]
                 own = [e for part in parts for e in digests.of(part.number) if e.is_home]
-                ids, facts = [e.paper_id for e in own], body_facts(library, node, parts, own)
+                ids, facts = [e.paper_id for e in own], body_facts(library, parts, own)
             elif node.role == "introduction":
                 ids = sorted(library.pool, key=lambda p: -library.paper(p).citation_count)[:10]
                 ids = list(dict.fromkeys([*library.pool[:_INTRODUCTION_PAPERS], *ids]))

@@ -5,7 +5,7 @@ import time
 import click
 
 from assets.commands.options import Command, json_flag, print_json, progress_bars
-from assets.commands.topic_options import check_names, topic_asked, topic_options
+from assets.commands.topic_options import check_names, known_topic, topic_asked, topic_options
 from assets.home import lithouse_home
 
 
@@ -23,12 +23,16 @@ def command(
     from corpus.tables import Lake
     from generation import editions
     from generation.outline_files import outline_markdown
+    from generation.stages import METHODS
 
     check_names(method, model)
     started = time.monotonic()
     home = lithouse_home()
     lake = Lake(home)
     asked = {"cutoff": cutoff, "description": description, "pool": pool, "include": include, "exclude": exclude}
+    slug, _, named = topic.partition("/")
+    if named in METHODS and known_topic(lake, slug):
+        topic, method = slug, named
     found = _newest(lake, home, topic, method, asked | {"withdrawn": withdrawn})
     if found is None:
         found = _made(home, topic, method, model, parser, read, asked | {"withdrawn": withdrawn})

@@ -55,7 +55,7 @@ class Setting:
     """What a leaf's paragraphs are arranged in.
 
     Attributes:
-        turn: the leaf's place among the leaves, so that neighbours are worded otherwise.
+        turn: the leaf's place among the headings of the body, so that neighbours are worded otherwise.
         taken: words of heading and topic.
         around: papers of the leaf's evidence.
         headings: all headings of the survey.
@@ -150,7 +150,7 @@ class Wording:
     """What a leaf has said so far of how it words things.
 
     Attributes:
-        turn: grows with each sentence whose speaker no source names.
+        turn: grows with each sentence.
         is_timed: whether the paragraph before told how much time had passed.
     """
 
@@ -174,7 +174,7 @@ def worded(blocks: Sequence[Sequence[Option]], wording: Wording, common: frozens
             sentence = _worded(option, place > 0, printed[-1] if printed else None, wording)
             if last is not None and place == 0:
                 tied = by_contrast(last, option, sentence, common) or on_the_same(
-                    sentence, printed[-1], [s.text for s in shared_names([last.paper, option.paper] * 2)]
+                    sentence, printed[-1], [s.text for s in shared_names([last.paper, option.paper], least=2)]
                 )
                 if tied is None and not is_timed and not wording.is_timed and not option.is_general:
                     tied = later(sentence, last.paper, option.paper, is_year_told=_tells_year(printed[-1]))

@@ -13,7 +13,8 @@ from generation.extractive.refusals import says_nothing
 from generation.extractive.selection import FIGURE
 from generation.extractive.sentences import own_name, whole_sentences
 from generation.extractive.speakers import Manner
-from generation.naming import short_authors
+from generation.misprints import is_unclear, joined_words
+from generation.naming import quoted, short_authors
 from generation.values import Paper, Paragraph, Sentence, Span, StatedRow
 from generation.writing import CompareRequest
 
@@ -47,8 +48,7 @@ def comparison(request: CompareRequest) -> Paragraph:
 
 
 def _row(paper: Paper, result: Sentence) -> Sentence:
-    quoted = paper.paper_id.replace("'", "''")
-    where = f"FROM papers WHERE paper_id = '{quoted}'"
+    where = f"FROM papers WHERE paper_id = {quoted(paper.paper_id)}"
     own, authors = own_name(paper), short_authors(paper)
     if own:
         work = StatedRow("work", own, f"SELECT split_part(title, ':', 1) {where}")
@@ -64,8 +64,10 @@ def _row(paper: Paper, result: Sentence) -> Sentence:
 
 def _result(paper: Paper, avoid: Collection[Span]) -> Sentence | None:
     """The first sentence of the abstract that reports a figure, stands alone and is not printed elsewhere."""
+    unclear = joined_words([paper.abstract or ""], [paper.title])
     for source in whole_sentences(paper):
         is_result = FIGURE.search(source.text) and _COMPARES.search(source.text) and not says_nothing(source.text)
+        is_result = is_result and not is_unclear(source.text, unclear)
         if source.move == "finding" and is_result and source.span not in avoid:
             sentence = adapt(source, paper, Manner(follows=True))
             if sentence is not None and len(sentence.text.split()) <= _LONGEST:

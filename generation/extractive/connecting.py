@@ -60,7 +60,7 @@ def later(sentence: Sentence, before: Paper, paper: Paper, *, is_year_told: bool
     if years < 0 or says_year or not by_authors or not _on_one_matter(before, paper):
         return None
     if years == 0:
-        if not is_year_told or before.year != paper.year or before.paper_id == paper.paper_id:
+        if not is_year_told or before.paper_id == paper.paper_id:
             return None
         row = StatedRow(
             "same_year", str(paper.year), _SAME_YEAR.format(one=_quoted(before.paper_id), other=_quoted(paper.paper_id))

@@ -6,7 +6,7 @@ Belongs here: the sentence that names them. Not here: which papers are discussed
 from collections.abc import Collection, Sequence
 
 from generation.extractive.sentences import own_name
-from generation.naming import listed
+from generation.naming import listed, quoted
 from generation.values import Paper, Paragraph, Sentence, StatedRow
 from generation.writing import Evidence
 
@@ -45,8 +45,9 @@ def further(evidence: Sequence[Evidence], cited: Collection[str], number: str, m
 
 def _named(papers: Sequence[Paper], template: str) -> Sentence:
     names = [own_name(p) or "" for p in papers]
+    title = "SELECT split_part(title, ':', 1) FROM papers WHERE paper_id ="
     rows = tuple(
-        StatedRow(f"work {i}", name, f"SELECT split_part(title, ':', 1) FROM papers WHERE paper_id = '{p.paper_id}'")  # noqa: S608
+        StatedRow(f"work {i}", name, f"{title} {quoted(p.paper_id)}")
         for i, (name, p) in enumerate(zip(names, papers, strict=True), start=1)
     )
     text = template.format(works=listed(names))

@@ -80,14 +80,12 @@ def divide(
     weights = _weights(papers)
     voted = [content_stems(v) for v in votes]
     bonus = np.array([_bonus(c, papers, voted) for c in known]) * weights.sum() / max(count, 1)
-    share = _TRUE_SHARE_OF_PART if above else _TRUE_SHARE
     choose = partial(_choose, affinity, weights, bonus, known, count)
-    stray = _STRAY_SHARE_OF_PART if above else _STRAY_SHARE
-    groups = _borne_out(choose, papers, affinity, weights, known, smallest, share, stray)
+    bear_out = partial(_borne_out, choose, papers, affinity, weights, known, smallest, is_part=bool(above))
+    groups = bear_out(_TRUE_SHARE_OF_PART if above else _TRUE_SHARE)
     if len(groups) < 2:
         # One section of everything says less than several whose headings fewer papers speak of.
-        lax = _LAX_SHARE_OF_PART if above else _LAX_SHARE
-        groups = max(groups, _borne_out(choose, papers, affinity, weights, known, smallest, lax, stray), key=len)
+        groups = max(groups, bear_out(_LAX_SHARE_OF_PART if above else _LAX_SHARE), key=len)
     return groups
 
 
@@ -99,14 +97,16 @@ def _borne_out(
     known: Sequence[Concept],
     smallest: int,
     share: float,
-    stray: float,
+    *,
+    is_part: bool,
 ) -> list[Group]:
     """Groups of the chosen concepts, chosen again without those that too small a share of their papers speaks of."""
+    stray = _STRAY_SHARE_OF_PART if is_part else _STRAY_SHARE
     barred: set[int] = set()
     while chosen := choose(barred):
         labels = np.argmax(affinity[:, chosen], axis=1)
         labels[affinity[:, chosen].max(axis=1) < _floor(affinity[:, chosen], weights, stray)] = -1
-        if stray == _STRAY_SHARE_OF_PART and len(papers) >= _MANY_PAPERS:
+        if is_part and len(papers) >= _MANY_PAPERS:
             _drop_far(labels, chosen, papers, affinity, known)
         failing = _not_borne_out(chosen, labels, known, papers, smallest, share)
         if not failing:
@@ -190,8 +190,7 @@ def alike(a: frozenset[str], b: frozenset[str]) -> bool:
 
 
 def _affinity(papers: Sequence[Paper], matrix: np.ndarray, known: Sequence[Concept], embed) -> np.ndarray:
-    """How near each paper is to each concept (n, concepts): to its words, to the papers that name it, and by "
-    "mention."""
+    """How near each paper is to each concept (n, concepts): to its words, to the papers that name it, by mention."""
     row = {p.paper_id: i for i, p in enumerate(papers)}
     named = np.zeros((len(papers), len(known)))
     spoken = np.zeros_like(named)

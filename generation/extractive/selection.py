@@ -140,7 +140,7 @@ _SHORTLIST_IN_FULL: dict[MoveName, int] = {"method": 4, "finding": 4, "open": 2}
 def _shortlist(offers: Sequence[_Offer], words: frozenset[str]) -> list[_Offer]:
     """A few sentences of each move, of abstract and full text, those that share most words with the subject.
 
-    Of the abstract's those that may be said first of their paper come before those that lean on another.
+    Of the abstract's those that may be said first of their paper are preferred to those that lean on another.
 
     They come in the abstract's order, those of the full text in that of their card and passages.
     """

@@ -13,6 +13,7 @@ from functools import lru_cache
 from generation.extractive.agreement import third_person
 from generation.extractive.cards import own_names
 from generation.extractive.phrases import STOP_WORDS, WORD, content_stems, root, stem
+from generation.naming import quoted
 from generation.values import Paper
 
 _NAME = re.compile(
@@ -78,12 +79,12 @@ def counted(text: str, papers: Sequence[Paper], *, any_case: bool) -> Shared:
 
 def count_query(papers: Sequence[Paper]) -> str:
     """The query that counts these papers."""
-    ids = ", ".join("'" + p.paper_id.replace("'", "''") + "'" for p in papers)
+    ids = ", ".join(quoted(p.paper_id) for p in papers)
     return f"SELECT count(*) FROM papers WHERE paper_id IN ({ids})"  # noqa: S608
 
 
-def shared_names(papers: Sequence[Paper], taken: Collection[str] = ()) -> list[Shared]:
-    """Names of data and models that at least three of the papers give, the commonest first, three at most.
+def shared_names(papers: Sequence[Paper], taken: Collection[str] = (), least: int = _LEAST) -> list[Shared]:
+    """Names of data and models that at least `least` of the papers give, the commonest first, three at most.
 
     No abbreviation that an abstract explains, since such a name is a word for a matter, and no paper's own system.
 
@@ -97,12 +98,12 @@ def shared_names(papers: Sequence[Paper], taken: Collection[str] = ()) -> list[S
     left = [
         name
         for name, count in counts.items()
-        if count >= _LEAST and name not in _KINDS and name.removesuffix("s") not in explained | _KINDS
+        if count >= least and name not in _KINDS and name.removesuffix("s") not in explained | _KINDS
         and name not in own and name.lower() not in {t.lower() for t in taken} and len(name) > 2
         and not re.search(r"-[a-z]+$|^[A-Z][a-z]+(?:-[A-Z][a-z]+)+$", name)
     ]  # fmt: skip
     found = [counted(name, papers, any_case=False) for name in left]
-    found = [s for s in found if _LEAST <= len(s.paper_ids) <= max(_LEAST, 0.5 * len(papers) + 1)]
+    found = [s for s in found if least <= len(s.paper_ids) <= max(least, 0.5 * len(papers) + 1)]
     kept: list[Shared] = []
     for item in sorted(found, key=lambda s: (-len(s.paper_ids), s.text))[:_MOST_NAMES]:
         if not kept or len({p for s in (*kept, item) for p in s.paper_ids}) <= _MOST_CITED:

@@ -70,13 +70,11 @@ class Subject:
     """Whoever says "we".
 
     Attributes:
-        states_year: it names the paper's year.
         own: how the paper's things are called: their or its.
     """
 
     text: str
     is_plural: bool
-    states_year: bool = False
 
     @property
     def own(self) -> str:
@@ -94,13 +92,13 @@ def subject_of(paper: Paper, manner: Manner, verb: str, *, must_be_plural: bool 
         return (
             Subject(f"the authors of “{title}”", True)
             if title
-            else Subject(f"the authors of a {paper.year} paper", True, True)
+            else Subject(f"the authors of a {paper.year} paper", True)
         )
     if title:
         return Subject(f"“{title}”", False)
     noun = "study" if verb in _STUDIES else "paper"
     wordings = (f"a {paper.year} {noun}", f"work from {paper.year}", f"a {noun} of {paper.year}")
-    return Subject(wordings[manner.turn % 3], False, True)
+    return Subject(wordings[manner.turn % 3], False)
 
 
 def _short_title(paper: Paper) -> str:

@@ -61,6 +61,8 @@ def test_a_topic_without_a_survey_gets_its_outline_and_no_more(small, run):
     assert run("sql", "SELECT count(*) AS n FROM survey_sentences", "--json").json == [{"n": 0}]
     again = run("outline", "retrieval", *POOL, "--json").json
     assert (again["edition"], again["markdown"]) == (told.json["edition"], told.json["markdown"])
+    named = run("outline", f"{told.json['slug']}/surveyforge", "--json").json
+    assert (named["slug"], named["edition"]) == (told.json["slug"], told.json["edition"]), "a key, no title"
     done = run("survey", "retrieval", *POOL, "--json").json
     assert done["edition"] == told.json["edition"]
     assert "outline" not in done["stages_run"], "what is done is not done again"

@@ -12,7 +12,8 @@ from corpus.sidetables import store_edges
 from corpus.snapshots import take_snapshot
 from corpus.tables import Lake
 from generation import editions, stages
-from generation.captions import COMPARISON
+from generation.captions import COMPARISON, FLOW
+from generation.library import Consultation
 from generation.topics import define_topic
 from generation.values import Edit, StatedRow
 from generation.workshop import Workshop
@@ -23,8 +24,12 @@ from tests.generation.conftest import WordEmbedder, write_papers
 from tests.generation.extractive.conftest import themed_papers
 
 
-def surveyed(home, papers, topic, edges=()):
-    """The survey of the topic over a lake of these papers, each stage reading what the one before stored."""
+def surveyed(home, papers, topic, edges=(), outlined_from=()):
+    """The survey of the topic over a lake of these papers, each stage reading what the one before stored.
+
+    Args:
+        outlined_from: further papers that the outline is said to have been made from.
+    """
     lake = Lake(home)
     fields = ("paper_id", "title", "abstract", "submitted_latest", "authors")
     write_papers(lake, [{f: list(v) if isinstance(v := getattr(p, f), tuple) else v for f in fields} for p in papers])
@@ -36,7 +41,11 @@ def surveyed(home, papers, topic, edges=()):
     shop = Workshop(home, _index=index)
     stages.make_pool(shop, topic)
     for stage in (stages.make_outline, stages.make_digests, stages.make_survey):
-        stage(shop, stages.open_desk(shop, topic, "surveyforge", "extractive"))
+        desk = stages.open_desk(shop, topic, "surveyforge", "extractive")
+        if stage is stages.make_digests:
+            more = {p: Consultation({"outline": None}, "retrieved for the topic") for p in outlined_from}
+            editions.store_consulted(lake, desk.edition, more, desk.library.pool)
+        stage(shop, desk)
     return faithfulness.printed_of(home)
 
 
@@ -52,6 +61,16 @@ def printed(tmp_path_factory):
     topic = define_topic("Retrieval of knowledge", cutoff=date(2024, 12, 31), exclusions=(papers[-3].paper_id,))
     edges = [(citing.paper_id, cited.paper_id) for cited in papers[:3] for citing in papers[5:15]]
     return surveyed(tmp_path_factory.mktemp("faithful"), [*papers, late], topic, edges)
+
+
+def test_papers_that_only_the_outline_was_made_from_count_as_consulted(tmp_path):
+    papers = dated_papers()
+    topic = define_topic("Retrieval of knowledge", cutoff=date(2024, 12, 31))
+    printed = surveyed(tmp_path, papers, topic, outlined_from=("2001.99999",))
+    [flow] = [s for section in printed.survey.sections for s in section.sentences() if s.template == FLOW]
+    told = {row.name: row.value for row in flow.rows}
+    assert int(told["consulted"]) == int(told["pool"]) + 1
+    assert faithfulness.untrue(printed) == []
 
 
 @pytest.mark.parametrize("check", faithfulness.CHECKS, ids=lambda c: c.__name__)

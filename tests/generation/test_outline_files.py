@@ -108,13 +108,13 @@ def test_headings_are_read_in_the_forms_people_and_models_write(text):
 
 
 def test_every_line_that_is_not_read_is_named_with_its_number():
-    text = "Sure! Here it is:\n<!-- a\ncomment -->\n# Retrieval\n| a | b |\n```\n# code\n```\nAbout vectors.\n# References\n"
+    text = "Sure! Here it is:\n<!-- a\ncomment -->\n# Retrieval\n| a | b |\n```\n# code\n\n```\nAbout vectors.\n# References\n"
     file = read_outline(text)
     assert file.notes == (
         "line 1 is not read: Sure! Here it is:",
         "line 5 is not read: | a | b |",
         "line 7 is not read: # code",
-        "line 10: “References” has its own place, and is no section",
+        "line 11: “References” has its own place, and is no section",
     )
     assert file.nodes[0].description == "About vectors."
 

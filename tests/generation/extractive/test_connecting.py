@@ -128,6 +128,14 @@ def test_contrast_needs_a_good_and_a_bad_finding_on_the_same(embedder):
     assert by_contrast(found["2.0"], found["2.1"], found["2.1"].sentence, common) is None
 
 
+def test_what_two_neighbours_name_is_found_among_the_two():
+    texts = ("We gain 3 points on TwinBench.", "We gain 6 points on TwinBench.", "We gain 6 points on HashBench.")
+    one, other, third = (make_paper(f"2.{i}", abstract=text) for i, text in enumerate(texts))
+    assert [s.text for s in shared_names([one, other], least=2)] == ["TwinBench"]
+    assert not shared_names([one, third], least=2)
+    assert not shared_names([one, other]), "a section's names want three papers"
+
+
 def test_data_that_two_papers_name_ties_their_sentences():
     one = sentence_of(make_paper("2.1", abstract="We gain 3 points on TwinBench with a small index."))
     paper = make_paper("2.2", abstract="We gain 6 points on TwinBench with a large index.")

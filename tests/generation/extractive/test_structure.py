@@ -1,8 +1,11 @@
 """What SurveyForge hands to the writer: the best papers, as many as a leaf discusses, what each section cites."""
 
+import asyncio
+
 from generation.captions import COMPARISON
-from generation.surveyforge import SurveyForgeOptions
-from generation.values import SectionDraft, Sentence, Span
+from generation.extractive.writer import ExtractiveWriter
+from generation.surveyforge import SurveyForge, SurveyForgeOptions
+from generation.values import Outline, OutlineNode, SectionDraft, Sentence, Span
 from tests.generation.extractive.conftest import SmallLibrary, make_paper
 from tests.generation.extractive.test_whole_survey import ScriptedWriter, surveyed
 
@@ -96,6 +99,15 @@ def test_a_table_ends_its_section_and_is_made_of_what_the_section_cites(library,
         assert request.avoid == printed
         [section] = [s for s in survey.sections if s.number == request.number]
         assert [s.text for s in section.paragraphs[-1]] == [f"Table {request.number}.", f"Row of {request.number}."]
+
+
+def test_what_a_persons_heading_found_behind_the_best_is_evidence_too(library, papers, embedder):
+    behind = library.pool[-4:]
+    nodes = (OutlineNode("1", "Introduction", role="introduction"),
+             OutlineNode("2", "A Side Matter", queries=("side",), memory=behind))  # fmt: skip
+    method = SurveyForge(SurveyForgeOptions(outline_papers=5))
+    made = asyncio.run(method.digests(library.topic, Outline(nodes), library, ExtractiveWriter(embedder)))
+    assert set(behind) <= {e.paper_id for e in made.of("2") if e.is_home}
 
 
 def test_a_leaf_that_is_no_papers_home_is_left_out_and_told(library, papers):
