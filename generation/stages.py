@@ -157,9 +157,8 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     lake, edition, library = workshop.lake, desk.edition, desk.library
     outline = _needed(editions.load_outline(lake, edition), "outline", desk)
     digests = _needed(editions.load_digests(lake, edition), "digests", desk)
-    library.consulted = (
-        editions.load_consulted(lake, edition) | library.consulted
-    )  # earlier stages had desks of their own
+    # Earlier stages may have had desks of their own.
+    library.consulted = editions.load_consulted(lake, edition) | library.consulted
     survey = asyncio.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
     survey = replace(survey, notes=(*survey.notes, *notes_on_texts(library.view, library.card_keys)))
     if not survey.references:
