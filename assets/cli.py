@@ -89,7 +89,7 @@ def _fail(error: LithouseError, given: Sequence[str]) -> None:
         told = {"kind": type(error).__name__, "what": error.what, "which": error.which, "advice": error.advice}
         click.echo(json.dumps({"error": {**told, "is_retryable": error.is_retryable}}, ensure_ascii=False))
     click.echo(f"Error: {' '.join(error.message.split())}", err=True)
-    sys.exit(1)
+    sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Metadata for Dagster's pages, and errors in its words."""
 
 import functools
+import inspect
 from collections.abc import Mapping
 
 import dagster as dg
@@ -57,8 +58,14 @@ def error_behind(metadata: Mapping[str, dg.MetadataValue]) -> LithouseError | No
 
 
 def _kinds(base: type[LithouseError]) -> dict[str, type[LithouseError]]:
-    """The tree of errors by name. A kind of its own constructor goes by its base: it could not be made again."""
+    """The tree of errors by name. A kind that needs more than what, which and advice goes by its base: it could not be
+    made again."""
     told = {base.__name__: base}
     for kind in base.__subclasses__():
-        told |= _kinds(kind) if kind.__init__ is LithouseError.__init__ else {kind.__name__: base}
+        told |= {name: found if _can_be_made(found) else base for name, found in _kinds(kind).items()}
     return told
+
+
+def _can_be_made(kind: type[LithouseError]) -> bool:
+    parameters = inspect.signature(kind).parameters.values()
+    return all(p.name in _FACTS or p.default is not p.empty for p in parameters)

@@ -9,6 +9,7 @@ from assets.home import harvests_folder, lithouse_home
 from assets.sources import FORMS, open_source
 from corpus.harvest import Reading, Source, read_source
 from corpus.tables import Lake
+from generation.model_access import ModelAccess
 from generation.workshop import Workshop
 from ingestion.dates import parse_cutoff
 
@@ -19,19 +20,30 @@ class House:
     Args:
         path: LITHOUSE_HOME.
         progress: told what is being done, items done, and items to do.
+        access: how models may be asked, shared by the stages of a run; None where each run says it itself.
     """
 
-    def __init__(self, path: Path, progress: Callable[[str, int, int], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        progress: Callable[[str, int, int], None] | None = None,
+        access: ModelAccess | None = None,
+    ) -> None:
         self.path = path
         self._progress = progress
+        self.access = access
 
     @property
     def lake(self) -> Lake:
         return Lake(self.path)
 
-    def workshop(self) -> Workshop:
-        """A workshop as of now: an index opened before a refresh would be refused after it."""
-        return Workshop(self.path, self._progress)
+    def workshop(self, access: ModelAccess | None = None) -> Workshop:
+        """A workshop as of now: an index opened before a refresh would be refused after it.
+
+        Args:
+            access: how models may be asked, where the house does not say.
+        """
+        return Workshop(self.path, self._progress, self.access or access or ModelAccess())
 
 
 @dg.resource(config_schema={"home": dg.Field(str, default_value="", description="Folder; empty: LITHOUSE_HOME.")})

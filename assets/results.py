@@ -1,5 +1,6 @@
 """The objects `--json` prints: keys may be added, never renamed."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 
@@ -54,6 +55,17 @@ def survey_result(home: Path, row: dict, lake, seconds: float, stages_run: tuple
         "manifest": {m["table"]: m["version"] for m in row["manifest"]},
         "tokens": {"input": row["input_tokens"], "output": row["output_tokens"], "cached": row["cached_tokens"]},
         "cost": "unknown" if row["cost"] is None else row["cost"],
+        "have": row["have_count"],
+        "expected": row["expected_count"],
+        "grounding": row["grounding"],
         "seconds": round(seconds, 3),
         "stages_run": list(stages_run),
     }
+
+
+def plan_result(topic, model: str, planned) -> dict:
+    """`survey --estimate`: the calls that a model would be asked, by asset and operation."""
+    rows = [asdict(part) for part in planned.parts]
+    total = {name: sum(r[name] for r in rows) for name in ("calls", "in_ledger", "input_tokens", "most_output_tokens")}
+    cost = "unknown" if planned.most_cost is None else planned.most_cost
+    return {"topic": topic.title, "slug": topic.key, "model": model, "plan": rows, **total, "most_cost": cost}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assets.instance import open_instance, process_tags, quiet
 from corpus.harvest import Source
+from generation.model_access import ModelAccess
 from ingestion.errors import LithouseError, PermanentFailure
 
 Progress = Callable[[str, int, int], None]
@@ -25,11 +26,13 @@ def run(
     config: Mapping[str, Mapping] | None = None,
     source: Source | None = None,
     reading=None,
+    access: ModelAccess | None = None,
 ) -> str:
     """One Dagster run of the named assets with their checks; its id.
 
     Args:
         config: asset → its configuration.
+        access: how models may be asked.
 
     Raises:
         LithouseError: the one that failed the run, or a failure with Dagster's message.
@@ -40,7 +43,7 @@ def run(
     from assets.resources import House, SourceDesk
 
     desk = SourceDesk(source, reading)
-    definitions = build_definitions(house=House(home, progress), desk=desk)
+    definitions = build_definitions(house=House(home, progress, access), desk=desk)
     job = definitions.resolve_implicit_global_asset_job_def()
     tags, key = process_tags(), None
     if isinstance(partition, tuple):

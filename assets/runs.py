@@ -15,10 +15,13 @@ from assets.instance import open_instance, quiet
 from assets.locks import changing_corpus, one_topic, using_corpus
 from assets.refreshing import index_is_current
 from assets.running import Progress, run
+from assets.writer_config import writer_settings
 from corpus.reading import Reader, reader_named
 from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.editions import Edition
+from generation.model_access import ModelAccess
+from generation.model_writer.plan import Plan
 from generation.outline_plans import as_json
 from generation.pools import Pool, build_pool
 from generation.topics import Topic
@@ -50,6 +53,7 @@ def survey(
     most_files: int | None = None,
     force: bool = False,
     plan: Outline | None = None,
+    access: ModelAccess | None = None,
     progress: Progress | None = None,
 ) -> Written:
     """Materialize a topic's survey; what is done for the edition that would come out now is not done again.
@@ -59,13 +63,14 @@ def survey(
         parser: reads files that were not read yet, or that another parser could not read.
         most_files: read now, those of the best papers first; None for all.
         force: compute every stage again, and read files again whose last status may change.
+        access: how models may be asked, and what the run may spend.
 
     Raises:
         LithouseError: with the reason; finished stages stay.
     """
     reader = reader_named(parser, most_files)  # refused before anything is done
     reading = {"parser": parser, "retry": force, "most_files": most_files}
-    with _at_work(home, topic, progress) as (workshop, topic):
+    with _at_work(home, topic, progress, access) as (workshop, topic):
         return _survey(workshop, topic, method, writer, reader, reading, plan)
 
 
@@ -77,6 +82,7 @@ def outline(
     *,
     parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
+    access: ModelAccess | None = None,
     progress: Progress | None = None,
 ) -> Edition:
     """Materialize a topic up to its outline; the edition whose outline is then in the lake.
@@ -86,23 +92,56 @@ def outline(
     """
     reader = reader_named(parser, most_files)
     reading = {"parser": parser, "retry": False, "most_files": most_files}
-    with _at_work(home, topic, progress) as (workshop, topic):
+    with _at_work(home, topic, progress, access) as (workshop, topic):
         _evidence(workshop, topic, writer, reader, reading)
         desk = stages.open_desk(workshop, topic, method, writer)
         if editions.load_outline(workshop.lake, desk.edition) is None:
-            run(home, STAGES[:1], progress, partition=(topic.key, method), config={STAGES[0]: {"writer": writer}})
+            config = {STAGES[0]: writer_settings(writer, workshop.access)}
+            run(home, STAGES[:1], progress, partition=(topic.key, method), config=config, access=workshop.access)
         return desk.edition
 
 
+def estimate(
+    home: Path,
+    topic: Topic,
+    method: str,
+    writer: str,
+    *,
+    parser: str = DEFAULT_PARSER,
+    most_files: int | None = None,
+    plan: Outline | None = None,
+    access: ModelAccess | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """The calls a model would still take for this survey; its pool and documents, which cost nothing, are made.
+
+    Args and Raises:
+        As `survey`.
+    """
+    reader = reader_named(parser, most_files)
+    reading = {"parser": parser, "retry": False, "most_files": most_files}
+    with _at_work(home, topic, progress, access) as (workshop, topic):
+        due = (
+            BY_TOPIC[:2]
+            if _pool_is_due(workshop, topic)
+            else BY_TOPIC[1:2] * texts.documents_due(workshop, topic, reader)
+        )
+        if due:
+            run(home, due, progress, partition=topic.key, config={BY_TOPIC[1]: reading})
+        return stages.plan_calls(workshop, topic, method, writer, plan)
+
+
 @contextmanager
-def _at_work(home: Path, topic: Topic, progress: Progress | None) -> Iterator[tuple[Workshop, Topic]]:
+def _at_work(
+    home: Path, topic: Topic, progress: Progress | None, access: ModelAccess | None = None
+) -> Iterator[tuple[Workshop, Topic]]:
     """The topic as it was first named, while this process has it for itself and the corpus stays as it is."""
     lake = Lake(home)
     cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
     topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
     with _index_as_corpus(home, lake, progress), one_topic(home, topic.key):
-        yield Workshop(home, progress), topic
+        yield Workshop(home, progress, access or ModelAccess()), topic
 
 
 @contextmanager
@@ -130,13 +169,13 @@ def _survey(
     reading: Mapping[str, object],
     plan: Outline | None,
 ) -> Written:
-    home, lake, progress = workshop.home, workshop.lake, workshop.progress
+    home, lake, progress, access = workshop.home, workshop.lake, workshop.progress, workshop.access
     done = _evidence(workshop, topic, writer, reader, reading)
     desk = stages.open_desk(workshop, topic, method, writer, plan=plan)
     due = STAGES if reading["retry"] else _due(lake, desk.edition)
     if due:
-        config = {"writer": writer} | ({"outline": as_json(plan)} if plan else {})
-        run(home, due, progress, partition=(topic.key, method), config=dict.fromkeys(due, config))
+        config = writer_settings(writer, access) | ({"outline": as_json(plan)} if plan else {})
+        run(home, due, progress, partition=(topic.key, method), config=dict.fromkeys(due, config), access=access)
     row = editions.finished(lake, desk.edition)
     if row is None:
         raise PermanentFailure(
@@ -154,8 +193,9 @@ def _evidence(
     else:
         done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
     if done:
-        config = {"topic_documents": reading} if "topic_documents" in done else {}
-        run(workshop.home, done, workshop.progress, partition=topic.key, config=config)
+        config = {"topic_documents": reading, "paper_cards": writer_settings(writer, workshop.access)}
+        config = {name: values for name, values in config.items() if name in done}
+        run(workshop.home, done, workshop.progress, partition=topic.key, config=config, access=workshop.access)
     return done
 
 
@@ -187,8 +227,12 @@ def _texts_due(workshop: Workshop, topic: Topic, writer: str, reader: Reader) ->
 
 
 def _due(lake: Lake, edition: Edition) -> tuple[str, ...]:
-    """Stages whose result is not in the lake, and all after the first of them."""
-    if editions.finished(lake, edition):
+    """Stages whose result is not in the lake, and all after the first of them.
+
+    A survey that stopped where a rerun can go on (budget, no server) is written again: what was paid for stays paid.
+    """
+    row = editions.finished(lake, edition)
+    if row and not row["is_resumable"]:
         return ()
     if editions.load_outline(lake, edition) is None:
         return STAGES

@@ -88,6 +88,7 @@ def pool_of(lake: Lake, row: dict) -> pl.DataFrame:
 def _state(workshop: Workshop, topic: Topic, row: dict) -> dict:
     from corpus.reading import reader_named
     from generation import editions, stages, staleness, texts
+    from generation.model_access import access_of
     from generation.pools import NoEvidence
     from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
@@ -98,7 +99,9 @@ def _state(workshop: Workshop, topic: Topic, row: dict) -> dict:
     causes = found.causes()
     if not causes and not found.unknown:
         hashed = editions.outline_hash_of(row)
-        desk = stages.open_desk(workshop, topic, row["method"], row["writer"], outline_hash=hashed)
+        # As it was asked for then: another window would be another edition.
+        asked = Workshop(workshop.home, access=access_of(row), _index=workshop.index)
+        desk = stages.open_desk(asked, topic, row["method"], row["writer"], outline_hash=hashed)
         causes = [] if desk.edition.id == row["edition"] else _input_causes(row, desk.edition)
         if due := texts.files_due(workshop, topic, reader_named(DEFAULT_PARSER)):
             causes.append(f"{due} file{'s' if due > 1 else ''} of the pool's papers still to be read")

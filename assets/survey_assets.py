@@ -11,6 +11,7 @@ from assets.partitions import topics, topics_and_methods
 from assets.resources import House
 from assets.topic_evidence import BY_TOPIC, pool_tags, topic_evidence
 from assets.topic_of import topic_at_work
+from assets.writer_config import WriterConfig
 from generation import editions, stages
 from generation.outline_plans import from_json
 from generation.workshop import Workshop
@@ -24,10 +25,9 @@ def _upstream(stage: str | None, *by_topic: str) -> dict[str, dg.AssetIn]:
     return named | {name: dg.AssetIn(partition_mapping=BY_TOPIC, dagster_type=dg.Nothing) for name in by_topic}
 
 
-class WriterConfig(dg.Config):
+class SurveyConfig(WriterConfig):
     """Which writer a run asks, and the outline that a person gave (`outline_plans.as_json`), "" for the method's own."""
 
-    writer: str = "extractive"
     outline: str = ""
 
 
@@ -61,13 +61,17 @@ def topic_pool(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]
 
 @contextmanager
 def _desk(
-    context: dg.AssetExecutionContext, house: House, config: WriterConfig
+    context: dg.AssetExecutionContext, house: House, config: SurveyConfig
 ) -> Iterator[tuple[Workshop, stages.Desk]]:
     keys = context.partition_key.keys_by_dimension
+    asset = context.asset_key.to_user_string()
     with topic_at_work(house, keys["topic"]) as topic:
-        workshop = house.workshop()
+        workshop = house.workshop(config.access())
         plan = from_json(config.outline) if config.outline else None
-        yield workshop, stages.open_desk(workshop, topic, keys["method"], config.writer, plan=plan)
+        with stages.working_desk(
+            workshop, topic, keys["method"], config.writer, asset, plan=plan, run_id=context.run_id
+        ) as desk:
+            yield workshop, desk
 
 
 def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
@@ -92,7 +96,7 @@ def _result(desk: stages.Desk, preview: str, **more) -> dg.MaterializeResult:
 )
 @failing_clearly
 def outline(
-    context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
+    context: dg.AssetExecutionContext, config: SurveyConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """Headings of the survey, with sub-queries."""
     with _desk(context, house, config) as (workshop, desk):
@@ -112,7 +116,7 @@ def outline(
 )
 @failing_clearly
 def digests(
-    context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
+    context: dg.AssetExecutionContext, config: SurveyConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """What is retrieved for each heading, reranked by time and citations."""
     with _desk(context, house, config) as (workshop, desk):
@@ -135,7 +139,7 @@ def digests(
 )
 @failing_clearly
 def survey(
-    context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
+    context: dg.AssetExecutionContext, config: SurveyConfig, house: dg.ResourceParam[House]
 ) -> dg.MaterializeResult:
     """The survey: sentences with their spans, Markdown, bibliography, page."""
     with _desk(context, house, config) as (workshop, desk):

@@ -7,6 +7,7 @@ from assets.metadata import columns, failing_clearly
 from assets.partitions import topics
 from assets.resources import House
 from assets.topic_of import topic_at_work
+from assets.writer_config import WriterConfig
 from corpus.reading import reader_named
 from generation.texts import make_cards, make_documents
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
@@ -70,10 +71,12 @@ def topic_documents(
     automation_condition=pool_changed,
 )
 @failing_clearly
-def paper_cards(context: dg.AssetExecutionContext, house: dg.ResourceParam[House]) -> dg.MaterializeResult:
+def paper_cards(
+    context: dg.AssetExecutionContext, config: WriterConfig, house: dg.ResourceParam[House]
+) -> dg.MaterializeResult:
     """What each paper of the pool contributes, how, what it found and where it ends, with the places that say so."""
     with topic_at_work(house, context.partition_key) as topic:
-        made = make_cards(house.workshop(), topic, "extractive")
+        made = make_cards(house.workshop(config.access()), topic, config.writer, context.run_id)
     return dg.MaterializeResult(
         metadata={
             "cards_written": made.written,

@@ -36,6 +36,7 @@ def parts(data: Path, work: Path, synthetic: int) -> dict[str, list[str]]:
             "--exclude",
             "2312.10997,2402.19473",
         ],
+        "language_models": ["language_models"],
     }
     if synthetic:
         found["synthetic"] = ["refresh", "--synthetic", str(synthetic)]

@@ -15,7 +15,7 @@ from corpus.documents import DocumentInfo, chosen_documents
 from corpus.hashing import text_hash
 from corpus.tables import Lake, recomputed
 from corpus.visibility import View
-from generation.cards import CARD_FIELDS, CardItem, PaperCard
+from generation.cards import CARD_FIELDS, CardFailure, CardItem, PaperCard
 from generation.values import Paper, Span
 
 
@@ -54,8 +54,9 @@ def card_keys(view: View, papers: Sequence[Paper], writer: str, version: str) ->
 
 
 def missing_cards(view: View, keys: Mapping[str, CardKey]) -> list[str]:
-    """Papers whose card is not there."""
-    held = set(_rows(view, keys).select("card_id").collect().to_series())
+    """Papers whose card is not there, or could not be written for a reason that may have passed."""
+    rows = _rows(view, keys).filter(~_may_be_asked_again()).select("card_id")
+    held = set(rows.collect().to_series())
     return sorted(p for p, key in keys.items() if key.card_id not in held)
 
 
@@ -75,16 +76,26 @@ def cards_of_documents(view: View, documents: Sequence[DocumentInfo]) -> list[tu
 
 @recomputed
 def store_cards(lake: Lake, cards: Iterable[tuple[CardKey, PaperCard]], created_at: datetime) -> int:
-    """Add cards; those that are there already stay. Returns how many were new."""
+    """Add cards; those that are there already stay, but for failures that may be asked again. Returns how many were
+    new."""
     version = lake.version("paper_cards")
     rows = {key.card_id: _row(key, card, created_at) for key, card in cards}
-    held = lake.scan("paper_cards", version).filter(pl.col("card_id").is_in(list(rows))).select("card_id").collect()
-    known = set(held.to_series())
-    fresh = [row for card_id, row in rows.items() if card_id not in known]
+    held = lake.scan("paper_cards", version).filter(pl.col("card_id").is_in(list(rows)))
+    known = held.select("card_id", _may_be_asked_again().alias("is_failed")).collect()
+    kept = set(known.filter(~pl.col("is_failed"))["card_id"])
+    replaced = known["is_failed"].any()
+    fresh = [row for card_id, row in rows.items() if card_id not in kept]
     if fresh:
         frame = pl.DataFrame(fresh, schema=CONTRACTS["paper_cards"].polars_schema)
-        lake.append("paper_cards", frame, on_top_of=version or 0)
+        if replaced:
+            lake.replace("paper_cards", frame, {"card_id": list(frame["card_id"])}, on_top_of=version or 0)
+        else:
+            lake.append("paper_cards", frame, on_top_of=version or 0)
     return len(fresh)
+
+
+def _may_be_asked_again() -> pl.Expr:
+    return pl.col("status").fill_null("written").eq("failed") & pl.col("is_retryable").fill_null(False)
 
 
 def _rows(view: View, keys: Mapping[str, CardKey]) -> pl.LazyFrame:
@@ -98,6 +109,12 @@ def _row(key: CardKey, card: PaperCard, created_at: datetime) -> dict:
         name: [{"text": item.text, "spans": [asdict(span) for span in item.spans]} for item in getattr(card, name)]
         for name in CARD_FIELDS
     }
+    supports = [
+        {"field": name, "position": position, "support": item.support, "score": item.score}
+        for name in CARD_FIELDS
+        for position, item in enumerate(getattr(card, name))
+    ]
+    failure = card.failure
     return {
         "card_id": key.card_id,
         "paper_id": key.paper_id,
@@ -107,13 +124,27 @@ def _row(key: CardKey, card: PaperCard, created_at: datetime) -> dict:
         "made_from": "full text" if key.document else "abstract",
         "sha256": key.document.sha256 if key.document else "",
         **fields,
+        "status": "failed" if failure else "written",
+        "failure": failure.reason if failure else None,
+        "is_retryable": failure.is_retryable if failure else None,
+        "calls": list(card.calls),
+        "flags": list(card.flags),
+        "supports": supports,
         "created_at": created_at,
     }
 
 
 def _card(row: dict) -> PaperCard:
+    supports = {(s["field"], s["position"]): (s["support"], s["score"]) for s in row["supports"] or ()}
     fields = {
-        name: tuple(CardItem(i["text"], tuple(Span(**s) for s in i["spans"])) for i in row[name])
+        name: tuple(
+            CardItem(item["text"], tuple(Span(**s) for s in item["spans"]), *supports.get((name, i), ()))
+            for i, item in enumerate(row[name])
+        )
         for name in CARD_FIELDS
     }
-    return PaperCard(row["paper_id"], row["writer"], row["writer_version"], **fields)
+    failure = CardFailure(row["failure"] or "", bool(row["is_retryable"])) if row["status"] == "failed" else None
+    return PaperCard(
+        row["paper_id"], row["writer"], row["writer_version"], **fields,
+        calls=tuple(row["calls"] or ()), flags=tuple(row["flags"] or ()), failure=failure,
+    )  # fmt: skip

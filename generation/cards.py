@@ -38,11 +38,22 @@ class CardItem:
 
     Attributes:
         text: verbatim for extractive cards: the text of its spans, joined by a blank.
-        spans: characters of the abstract or of passages, in reading order.
+        spans: characters of the abstract or of passages, in reading order; () where the text bears it nowhere.
+        support: how the spans say it: in the same words, in nearly the same (`score` from .9), or nowhere.
     """
 
     text: str
     spans: tuple[Span, ...]
+    support: Literal["exact", "fuzzy", "unsupported"] = "exact"
+    score: float = 1.0
+
+
+@dataclass(frozen=True)
+class CardFailure:
+    """Why a card could not be written, and whether a rerun may."""
+
+    reason: str
+    is_retryable: bool
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,9 @@ class PaperCard:
 
     Attributes:
         writer, version: who wrote it, by which code.
+        calls: ledger keys of the calls that wrote it.
+        flags: places of the paper's text that try to instruct whoever reads it.
+        failure: why there is no card, where writing it failed; the fields are empty then.
     """
 
     paper_id: str
@@ -60,6 +74,9 @@ class PaperCard:
     methods: tuple[CardItem, ...]
     findings: tuple[CardItem, ...]
     limitations: tuple[CardItem, ...]
+    calls: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    failure: CardFailure | None = None
 
     def items(self) -> Iterator[tuple[CardField, CardItem]]:
         """All items with their fields, in the fields' order."""

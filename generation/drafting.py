@@ -5,61 +5,161 @@ Belongs here: what any method does with drafts once it has asked for them. Not h
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generation.tidying import without_twins
 from generation.topics import Topic
-from generation.values import Failure, Outline, OutlineNode, SectionDraft, Sentence, Survey
-from generation.writing import DraftRequest, RefineRequest, Writer
+from generation.values import Failure, Outline, OutlineNode, Paragraph, SectionDraft, Sentence, Survey
+from generation.writing import CompareRequest, DraftRequest, GroundRequest, RefineRequest, Writer
 from ingestion.errors import LithouseError
 
 _REFINEMENTS = 3
 """Times a draft is refined at most to say nothing that stands elsewhere."""
 
 
-async def drafted(
-    writer: Writer, requests: dict[str, DraftRequest], failures: list[Failure]
-) -> dict[str, SectionDraft]:
-    """All drafts at once; one that fails is a failure with its reason, not a missing section."""
-    results = await asyncio.gather(*(writer.draft(r) for r in requests.values()), return_exceptions=True)
-    drafts = {}
-    for number, result in zip(requests, results, strict=True):
-        if isinstance(result, LithouseError):
-            failures.append(Failure(f"{number} {requests[number].title}", result.message))
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            drafts[number] = result
-    return drafts
+class Drafting:
+    """Drafts at work, each begun as soon as what it needs is there, so that no writer waits for another's slowest.
 
+    A leaf is drafted, refined beside its neighbours (even ones beside drafts, odd ones beside the refined even ones;
+    SurveyForge, after AutoSurvey) and grounded; what frames them is drafted and grounded. An item that fails is a
+    failure with its reason, not a missing section; a failure that every further item would meet too, and that no rerun
+    can change, ends the work.
+    """
 
-async def refined(
-    writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
-) -> dict[str, SectionDraft]:
-    """Even leaves first, then odd ones, each beside its neighbours as they stand by then."""
-    order = list(drafts)
-    current = dict(drafts)
-    for parity in (0, 1):
-        turn = order[parity::2]
-        asked = []
-        for number in turn:
-            at = order.index(number)
-            beside = [order[i] for i in (at - 1, at + 1) if 0 <= i < len(order)]
-            asked.append(RefineRequest(current[number], tuple(current[n] for n in beside), requests[number]))
-        current.update(zip(turn, await asyncio.gather(*(writer.refine(r) for r in asked)), strict=True))
-    return current
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._items: dict[str, str] = {}
+        self._final: dict[str, asyncio.Task] = {}
+        self._tasks: list[asyncio.Task] = []
+        self._failed: dict[tuple[str, str], LithouseError] = {}
+        self._noted: dict[tuple[str, str], LithouseError] = {}
+
+    async def __aenter__(self) -> "Drafting":
+        return self
+
+    async def __aexit__(self, *_error) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What failed, in the order in which it was asked for."""
+        return self._told(self._failed)
+
+    @property
+    def notes(self) -> tuple[Failure, ...]:
+        """What was left as it was."""
+        return self._told(self._noted)
+
+    @property
+    def first_error(self) -> LithouseError:
+        """Why the first of what failed did."""
+        place = {number: i for i, number in enumerate(self._items)}
+        return self._failed[min(self._failed, key=lambda key: place[key[0]])]
+
+    def begin_leaves(self, requests: Mapping[str, DraftRequest]) -> None:
+        """Begin to write leaves, in reading order."""
+        order = list(requests)
+        self._items |= {n: f"{n} {r.title}" for n, r in requests.items()}
+        drafts = {n: self._task(self._attempted(n, self._writer.draft(r))) for n, r in requests.items()}
+        even = {n: self._task(self._refined(n, requests, order, drafts, drafts)) for n in order[0::2]}
+        odd = {n: self._task(self._refined(n, requests, order, drafts, even)) for n in order[1::2]}
+        refined = even | odd
+        for number, request in requests.items():
+            self._final[number] = self._task(self._grounded(number, refined[number], request))
+
+    def begin(self, requests: Mapping[str, DraftRequest]) -> None:
+        """Begin to write nodes that have no neighbours."""
+        self._items |= {n: f"{n} {r.title}" for n, r in requests.items()}
+        for number, request in requests.items():
+            draft = self._task(self._attempted(number, self._writer.draft(request)))
+            self._final[number] = self._task(self._grounded(number, draft, request))
+
+    def begin_tables(
+        self, tables: Mapping[str, tuple[tuple[str, ...], Callable[[Sequence[str]], CompareRequest]]]
+    ) -> dict[str, asyncio.Task]:
+        """Begin tables: number → leaves that must be written first, and the request from the papers they cite."""
+        return {n: self._task(self._table(n, leaves, request)) for n, (leaves, request) in tables.items()}
+
+    async def finished(self, numbers: Iterable[str]) -> dict[str, SectionDraft]:
+        """Drafts of these nodes, in order, without those that failed."""
+        return {n: draft for n in numbers if (draft := await self._awaited(self._final[n])) is not None}
+
+    async def paragraphs(self, tables: Mapping[str, asyncio.Task]) -> dict[str, Paragraph]:
+        """Tables by number, without those that failed."""
+        return {n: table for n, task in tables.items() if (table := await self._awaited(task))}
+
+    async def _awaited(self, task: asyncio.Task):
+        # An error that ends the work may come from any task, and should not wait for this one.
+        while not task.done():
+            await asyncio.wait([t for t in self._tasks if not t.done()], return_when=asyncio.FIRST_COMPLETED)
+            for other in self._tasks:
+                if other.done() and other.exception():
+                    raise other.exception()
+        return task.result()
+
+    def _task(self, coroutine) -> asyncio.Task:
+        self._tasks.append(asyncio.ensure_future(coroutine))
+        return self._tasks[-1]
+
+    def _told(self, errors: Mapping[tuple[str, str], LithouseError]) -> tuple[Failure, ...]:
+        place = {number: i for i, number in enumerate(self._items)}
+        ordered = sorted(errors, key=lambda key: (place.get(key[0], len(place)), key[1]))
+        return tuple(
+            Failure(
+                f"{self._items.get(n, n)}{step and f': {step}'}", errors[n, step].message, errors[n, step].is_retryable
+            )
+            for n, step in ordered
+        )
+
+    async def _attempted(self, number: str, asked: Awaitable, step: str = ""):
+        """What was asked for; None where it failed, with the reason kept."""
+        try:
+            return await asked
+        except LithouseError as error:
+            if getattr(error, "is_fatal", False) and not error.is_retryable:
+                raise
+            # A text that could not be improved stands as it was; that a rerun may mend it makes the survey partial.
+            kept = self._failed if not step or error.is_retryable else self._noted
+            kept[number, step] = error
+            return None
+
+    async def _refined(self, number: str, requests, order: list[str], drafts, beside) -> SectionDraft | None:
+        draft = await drafts[number]
+        at = order.index(number)
+        names = [order[i] for i in (at - 1, at + 1) if 0 <= i < len(order)]
+        near = [await beside[n] for n in names]
+        if draft is None:
+            return None
+        request = RefineRequest(draft, tuple(n for n in near if n), requests[number])
+        return await self._attempted(number, self._writer.refine(request), "not refined") or draft
+
+    async def _grounded(self, number: str, written: asyncio.Task, request: DraftRequest) -> SectionDraft | None:
+        draft = await written
+        return draft and await self._attempted(number, self._writer.ground(GroundRequest(draft, request)))
+
+    async def _table(self, number: str, leaves: Sequence[str], request) -> Paragraph | None:
+        drafts = [await self._final[leaf] for leaf in leaves]
+        cited = list(dict.fromkeys(p for d in drafts if d for p in d.cited_ids))
+        self._items.setdefault(number, number)
+        return await self._attempted(number, self._writer.compare(request(cited)), "no table") if cited else ()
 
 
 async def without_repeats(
     writer: Writer, requests: dict[str, DraftRequest], drafts: dict[str, SectionDraft]
 ) -> dict[str, SectionDraft]:
-    """Sections far apart may say the same; the later one is refined beside the earlier ones until none does."""
+    """Sections far apart may say the same; the later one is refined beside the earlier ones until none does.
+
+    A model is not asked again for a sentence that stands elsewhere word for word: it goes.
+    """
     current = dict(drafts)
     done: list[str] = []
     for number in drafts:
         earlier = {_said(s): n for n in done for s in current[n].sentences()}
         beside: dict[str, None] = {}
-        for _ in range(_REFINEMENTS):
+        for _ in range(0 if writer.asks_a_model else _REFINEMENTS):
             hits = {earlier[_said(s)] for s in current[number].sentences() if _said(s) in earlier}
             if not hits:
                 break
@@ -73,7 +173,7 @@ async def without_repeats(
 
 def _said(sentence: Sentence) -> object:
     """What a sentence says: its source where it has one, since naming may differ, else its text."""
-    return sentence.spans or sentence.text
+    return (sentence.spans if sentence.kind != "written" else ()) or sentence.text
 
 
 def _drop(draft: SectionDraft, said: set) -> SectionDraft:

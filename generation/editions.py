@@ -18,6 +18,7 @@ from corpus.tables import Lake
 from generation.library import Consultation
 from generation.topics import Topic
 from generation.values import (
+    Check,
     DigestEntry,
     Digests,
     Edit,
@@ -33,6 +34,8 @@ from ingestion.errors import NotFound
 
 _DECIDING = (
     "surveyforge",
+    "surveyforge_options",
+    "memory_retrieval",
     "drafting",
     "reranking",
     "facts",
@@ -98,7 +101,7 @@ def parameters_of(method, writer, outline_hash: str = "") -> str:
     """
     parameters = {
         "method": {"name": method.name, "version": method.version, **asdict(method.options)},
-        "writer": {"name": writer.name, "version": writer.version},
+        "writer": {"name": writer.name, "version": writer.version, **getattr(writer, "options", {})},
         "code": code_version(),
     }
     return json.dumps(parameters | ({"outline": outline_hash} if outline_hash else {}), sort_keys=True)
@@ -289,6 +292,8 @@ def _sentence_row(edition: Edition, section: str, paragraph: int, number: int, s
             {"name": r.name, "value": r.value, "query": r.query and r.query.replace("$edition", edition.id)}
             for r in sentence.rows
         ],
+        "calls": list(sentence.calls),
+        "checks": [asdict(check) for check in sentence.checks],
     }
 
 
@@ -316,6 +321,7 @@ def _sentence(row: dict) -> Sentence:
     return Sentence(
         row["kind"], row["text"], tuple(row["cited_ids"]), tuple(Span(**s) for s in row["spans"]),
         tuple(Edit(**e) for e in row["edits"]), row["template"], tuple(StatedRow(**r) for r in row["rows"]), row["place"],
+        tuple(row["calls"] or ()), tuple(Check(**c) for c in row["checks"] or ()),  # null in editions of before
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from generation.bibliography import bibtex
 from generation.captions import picture_name
 from generation.latex import latex
-from generation.markdown import PICTURES_FOLDER, markdown
+from generation.markdown import PICTURES_FOLDER, UNSOURCED, markdown
 from generation.page import page
 from generation.reference_lists import csl_json, ris
 from generation.rendering import NUMERIC, RenderingFailed, pandoc, typeset
@@ -208,8 +208,11 @@ class _Desk:
     def line(self) -> str:
         """What is in hand: how many papers, up to which day, written how."""
         facts = self.edition.facts
+        part = f" In part: {facts.have} of {facts.expected} sections are written." if facts.is_partial else ""
+        sentences = (s for section in self.edition.survey.sections for s in section.sentences())
+        mark = f" No paper bears the sentences marked {UNSOURCED}." if any(s.is_unborne for s in sentences) else ""
         return (
-            f"{facts.cited:,} papers cited of {facts.pool:,} in the pool, up to {facts.cutoff}. Lithouse, "
+            f"{facts.cited:,} papers cited of {facts.pool:,} in the pool, up to {facts.cutoff}.{part}{mark} Lithouse, "
             f"{facts.method}, {facts.writer} writer, edition {facts.edition}"
         )
 

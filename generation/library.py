@@ -19,7 +19,7 @@ from generation.misprints import unclear_words
 from generation.patterns import heading_counts, nearest_patterns
 from generation.standing import by_standing
 from generation.topics import Topic
-from generation.values import Paper, Pattern
+from generation.values import Paper, Pattern, Span
 from generation.writing import EvidencePassage
 from generation.zones import zones_of
 from indexes.lance_embedding import VECTOR
@@ -62,6 +62,7 @@ class Library:
         self._index = index
         self._hidden = view.hidden_ids()
         self.card_keys: Mapping[str, CardKey] = {}
+        self.has_cards_of_abstracts = False
         self.consulted: dict[str, Consultation] = {}
 
     @property
@@ -133,24 +134,38 @@ class Library:
         return sorted(edges.select("cited_id").collect().to_series())
 
     def card(self, paper_id: str) -> PaperCard | None:
-        """The card of a paper that was read in full; None for one of which only the record is known.
+        """The card of a paper; None for one that has none: it was not read in full, or no card could be written of it.
 
         Raises:
             NotFound: the card that the paper should have is not there.
         """
         key = self.card_keys.get(paper_id)
-        if key is None or key.document is None:
+        if key is None or (key.document is None and not self.has_cards_of_abstracts):
             return None
         if paper_id not in self._cards:
             raise NotFound(
                 "the card of a paper is not there", which=paper_id, advice="Materialize paper_cards first, or run "
                 "`lithouse survey`.",
             )  # fmt: skip
-        return self._cards[paper_id]
+        card = self._cards[paper_id]
+        return None if card.failure else card
+
+    def quotes(self, paper_id: str) -> tuple[tuple[str, Span], ...]:
+        """Words of a paper's full text that items of its card rest on, with where they stand; () without a card of it."""
+        card = self.card(paper_id)
+        wanted = [span for _, item in card.items() for span in item.spans if span.source == "passage"] if card else []
+        texts = {p.passage.passage_id: p.passage.text for p in self.passages(paper_id)} if wanted else {}
+        spans = (span for span in dict.fromkeys(wanted) if span.passage_id in texts)
+        return tuple((texts[span.passage_id][span.start : span.end], span) for span in spans)
+
+    def failed_cards(self) -> dict[str, PaperCard]:
+        """Paper → its card, of those that could not be written."""
+        return {p: card for p, card in self._cards.items() if card.failure}
 
     @cached_property
     def _cards(self) -> dict[str, PaperCard]:
-        return load_cards(self.view, {p: key for p, key in self.card_keys.items() if key.document})
+        wanted = {p: key for p, key in self.card_keys.items() if key.document or self.has_cards_of_abstracts}
+        return load_cards(self.view, wanted)
 
     def passages(self, paper_id: str) -> tuple[EvidencePassage, ...]:
         """The prose of the document that the topic reads of a paper, in reading order; () where there is none.

@@ -1,31 +1,16 @@
-"""Where a survey, a section or a sentence came from, as a tree down to records, files, table versions and the run."""
+"""Where a survey, a section or a sentence came from, as a tree down to records, files, table versions and the run.
 
-from dataclasses import dataclass, field
+A sentence that a model wrote leads to its calls as well (`call_lineage`).
+"""
 
 import polars as pl
 
 from corpus.tables import Lake
+from generation.call_lineage import Calls, checks, keys_of, spent, spent_by_edition
+from generation.lineage_nodes import Node
 from ingestion.errors import BadInput, NotFound
 
-
-@dataclass
-class Node:
-    """One step back: what kind of thing, its id, a line about it, more about it, and what it came from."""
-
-    kind: str
-    id: str
-    label: str
-    detail: dict = field(default_factory=dict)
-    children: list["Node"] = field(default_factory=list)
-
-    def as_json(self) -> dict:
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "label": self.label,
-            "detail": self.detail,
-            "children": [child.as_json() for child in self.children],
-        }
+__all__ = ["Node", "find_edition", "of_section", "of_sentence", "of_survey"]
 
 
 def find_edition(lake: Lake, name: str) -> dict:
@@ -88,8 +73,11 @@ def of_survey(lake: Lake, row: dict) -> Node:
         "consulted": row["consulted_count"],
         "cited": row["cited_count"],
         "status": row["status"],
+        "have": row["have_count"],
+        "expected": row["expected_count"],
+        "grounding": row["grounding"],
     }
-    children += [_patterns(lake, key), _pool(lake, row), _tables(row), _run(row)]
+    children += [_patterns(lake, key), _pool(lake, row), spent_by_edition(lake, **key), _tables(row), _run(row)]
     return Node(
         "survey", f"{row['topic']}/{row['method']}@{row['edition']}", row["title"], detail, [c for c in children if c]
     )
@@ -110,7 +98,8 @@ def of_section(lake: Lake, row: dict, number: str) -> Node:
         )
     sentences = lake.read("survey_sentences", **key).filter(pl.col("section") == number).sort("number").to_dicts()
     node = next((n for n in lake.read("outlines", **key).to_dicts() if n["title"] == section["title"]), None)
-    children = [_sentence(lake, row, s) for s in sentences]
+    calls = Calls(lake, keys_of(sentences), row["edition"])
+    children = [_sentence(lake, row, s, calls) for s in sentences]
     if node:
         entries = lake.read("digests", **key).filter(pl.col("number") == node["number"]).sort("rank").to_dicts()
         children.append(
@@ -126,7 +115,7 @@ def of_section(lake: Lake, row: dict, number: str) -> Node:
                 ],
             )
         )  # fmt: skip
-    children += [_tables(row), _run(row)]
+    children += [c for c in (spent(calls.rows(), row["edition"]), _tables(row), _run(row)) if c]
     return Node(
         "section", number, section["title"], {"survey": f"{row['topic']}/{row['method']}@{row['edition']}"}, children
     )
@@ -146,12 +135,13 @@ def of_sentence(lake: Lake, row: dict, number: int) -> Node:
         raise NotFound(
             "the survey has no sentence", which=str(number), advice=f"It has {row['sentence_count']} sentences."
         )
-    node = _sentence(lake, row, found[0], deep=True)
+    calls = Calls(lake, keys_of(found), row["edition"])
+    node = _sentence(lake, row, found[0], calls, deep=True)
     node.children += [_tables(row), _run(row)]
     return node
 
 
-def _sentence(lake: Lake, row: dict, sentence: dict, *, deep: bool = False) -> Node:
+def _sentence(lake: Lake, row: dict, sentence: dict, calls: Calls, *, deep: bool = False) -> Node:
     detail: dict = {"section": sentence["section"], "kind": sentence["kind"]}
     if sentence["edits"]:
         detail["edits"] = [f"{e['name']}: “{e['before']}” → “{e['after']}”" for e in sentence["edits"]]
@@ -162,6 +152,7 @@ def _sentence(lake: Lake, row: dict, sentence: dict, *, deep: bool = False) -> N
         Node("stated value", r["name"], r["value"], {"query": r["query"]} if r["query"] else {})
         for r in sentence["rows"]
     ]
+    children += checks(sentence) + [calls.node(key) for key in sentence["calls"] or ()]
     return Node("sentence", str(sentence["number"]), sentence["text"], detail, children)
 
 

@@ -16,6 +16,9 @@ from ingestion.errors import PermanentFailure
 PICTURES_FOLDER = "pictures"
 """Where the Markdown looks for the pictures, beside itself."""
 
+UNSOURCED = "unsourced"
+"""What is printed, raised, behind a sentence that a model wrote and that no paper bears."""
+
 _END = re.compile(r"[.?!]$")
 _LEAST_SHARE, _MOST_SHARE = 8, 60
 """Dashes of a column: pandoc shares the width of a wide table among the columns by them."""
@@ -125,13 +128,14 @@ class _Printer:
             )
         *stated, text = values
         cited = token(row.cited_ids)
-        own = self._anchored(row, _in_marks(row, escape(text), self._is_authors_own(row)) if text else "")
+        own = self._anchored(row, _marked(row, _in_marks(row, escape(text), self._is_authors_own(row))) if text else "")
         yield from (escape(value) + (f" {cited}" if cited and not i else "") for i, value in enumerate(stated))
         yield own if stated or not cited else f"{own} {cited}"
 
     def _anchored(self, sentence: Sentence, printed: str) -> str:
         self._number += 1
-        return f"[{printed}]{{#s{self._number} .{sentence.kind}}}" if self._with_anchors else printed
+        unborne = " .unborne" if sentence.is_unborne else ""
+        return f"[{printed}]{{#s{self._number} .{sentence.kind}{unborne}}}" if self._with_anchors else printed
 
     def _printed(self, sentence: Sentence) -> str:
         return printed_sentence(sentence, is_authors_own=self._is_authors_own(sentence))
@@ -141,13 +145,20 @@ class _Printer:
 
 
 def printed_sentence(sentence: Sentence, *, is_authors_own: bool = True) -> str:
-    """A sentence with its token before the final stop; the authors' own words stand in quotation marks."""
+    """A sentence with its token before the final stop; the authors' own words stand in quotation marks.
+
+    A written sentence whose citations were removed, since no paper bears it, is marked so.
+    """
     cited = token(sentence.cited_ids)
     text = _in_marks(sentence, escape(sentence.text), is_authors_own)
     if not cited:
-        return text
+        return _marked(sentence, text)
     end = _END.search(text)  # none behind a quotation mark
     return f"{text[: end.start()]} {cited}{end.group(0)}" if end else f"{text} {cited}"
+
+
+def _marked(sentence: Sentence, text: str) -> str:
+    return f"{text}^{UNSOURCED}^" if sentence.is_unborne else text
 
 
 def _in_marks(sentence: Sentence, text: str, is_authors_own: bool) -> str:

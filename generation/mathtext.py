@@ -68,6 +68,11 @@ def printable(inner: str) -> tuple[bool, str]:
     return False, f"${inner}$"
 
 
+def is_command(name: str) -> bool:
+    """Whether a LaTeX command that readers know has this name, without its backslash."""
+    return name in _STRUCTURE or name in _FONTS or name in _characters() or name in ("begin", "ref", "newline")
+
+
 def _with_fonts(math: str) -> str:
     r"""`\rm X` up to the end of its group, and `\rm{X}`, with today's commands."""
     while match := _SWITCH.search(math):

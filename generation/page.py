@@ -26,11 +26,33 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
+class ModelFacts:
+    """What it took a model to write an edition, and what became of it.
+
+    Attributes:
+        cost: US dollars; None where no price is known.
+        cited, kept, removed, refused: citations that it gave, and what became of them (`grounding.Counts`).
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost: float | None
+    cited: int
+    kept: int
+    removed: int
+    refused: int
+
+
+@dataclass(frozen=True)
 class PageFacts:
     """What the page's head and foot say: topic key, edition, method, cutoff, counts, what was read.
 
     Attributes:
         manifest: (table, version) pinned by the edition.
+        have, expected: headings that were written, and that were to be; None where it is not known.
+        is_resumable: the same command may write what is missing.
+        model: None where no model wrote.
     """
 
     topic: str
@@ -45,6 +67,14 @@ class PageFacts:
     notes: tuple[tuple[str, str], ...]
     consulted: int | None = None
     manifest: tuple[tuple[str, int], ...] = ()
+    have: int | None = None
+    expected: int | None = None
+    is_resumable: bool = False
+    model: ModelFacts | None = None
+
+    @property
+    def is_partial(self) -> bool:
+        return self.have is not None and self.expected is not None and self.have < self.expected
 
 
 @dataclass(frozen=True)
@@ -106,7 +136,9 @@ def page(
         entries={entry.paper_id: entry for entry in entries},
         why=why,
         facts=facts,
+        has_unborne=any(s.is_unborne for d in survey.sections for s in d.sentences()),
         data=Markup(as_json(card_data(survey, papers, texts, facts.edition))),  # noqa: S704
+        cost=_dollars,
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
@@ -122,6 +154,11 @@ def _contents(sections: Sequence[SectionDraft]) -> list[tuple[SectionDraft, list
         else:
             found[-1][1].append(section)
     return found
+
+
+def _dollars(cost: float) -> str:
+    """An amount as people write it; of small ones two digits that are not 0."""
+    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.2g}"
 
 
 def _hash(text: str) -> str:

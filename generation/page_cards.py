@@ -1,4 +1,5 @@
-"""What the cards of the page show of each sentence: its spans as they stand in the source, its edits, what it states.
+"""What the cards of the page show of each sentence: its spans as they stand in the source, its edits, what it states,
+and of a sentence that a model wrote how its citations were checked.
 
 The data go into the page once, as JSON that the page's script reads; a paper's own values stand in its entry of the
 bibliography. Not here: how a card looks (`templates/page.js`, `templates/page.css`).
@@ -16,7 +17,8 @@ def card_data(
 ) -> dict[str, dict[str, list]]:
     """Sentence number → what its card shows; empty lists are left out.
 
-    `spans`: [paper id, where it stands, text]; `edits`: [name, before, after]; `rows`: [name, value, query or ""].
+    `spans`: [paper id, where it stands, text]; `edits`: [name, before, after]; `rows`: [name, value, query or ""];
+    `checks`: [paper id, verdict, similarity, reason, action, judge].
 
     Args:
         passage_texts: passage id → text, of all passages that spans lie in.
@@ -66,7 +68,9 @@ def _card(
     spans = [[s.paper_id, _place(s, papers), span_text(s, papers, passage_texts)] for s in sentence.spans]
     edits = [[edit.name, edit.before, edit.after] for edit in sentence.edits]
     rows = [[row.name, row.value, (row.query or "").replace("$edition", edition)] for row in sentence.rows]
-    return {name: values for name, values in (("spans", spans), ("edits", edits), ("rows", rows)) if values}
+    checks = [[c.paper_id, c.verdict, round(c.similarity, 2), c.reason, c.action, c.judge] for c in sentence.checks]
+    held = {"spans": spans, "edits": edits, "rows": rows, "checks": checks}
+    return {name: values for name, values in held.items() if values}
 
 
 def _place(span: Span, papers: Mapping[str, Paper]) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from corpus.tables import Lake
 from generation import editions
 from generation.library import paper_of
-from generation.page import PageFacts, WhyRow
+from generation.page import ModelFacts, PageFacts, WhyRow
 from generation.values import Failure, Paper, Survey
 from ingestion.errors import NotFound
 
@@ -82,7 +82,18 @@ def facts_of(row: Mapping, papers: Sequence[Paper]) -> PageFacts:
         tuple((n["item"], n["reason"]) for n in (*row["failures"], *row["notes"])),
         row["consulted_count"],
         tuple(sorted(pinned(row).items())),
+        row["have_count"],
+        row["expected_count"],
+        bool(row["is_resumable"]),
+        _model(row),
     )
+
+
+def _model(row: Mapping) -> ModelFacts | None:
+    if row["grounding"] is None:
+        return None
+    spent = (row[name] for name in ("input_tokens", "output_tokens", "cached_tokens", "cost"))
+    return ModelFacts(*spent, **row["grounding"])
 
 
 def passage_texts(lake: Lake, survey: Survey, versions: Mapping[str, int]) -> dict[str, str]:

@@ -4,12 +4,12 @@ Each reads what the stage before stored and stores its own result in one go, so 
 thing a new process does. Dagster assets and the command line call these; no one else does the work.
 """
 
-import asyncio
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,9 +21,13 @@ from corpus.snapshots import take_snapshot
 from generation import editions
 from generation.bibliography import bibtex
 from generation.editions import Edition
-from generation.extractive.writer import ExtractiveWriter
+from generation.grounding import counts
+from generation.language_models.calls import Purpose
+from generation.language_models.records import call_key
 from generation.library import Library, open_library
 from generation.markdown import PICTURES_FOLDER, markdown
+from generation.model_access import EXTRACTIVE, OpenWriter, named_writer, open_writer
+from generation.model_writer.plan import Plan, Planner
 from generation.outline_plans import PERSON, as_json, completed
 from generation.page import page
 from generation.pictures import drawn
@@ -31,17 +35,19 @@ from generation.pools import NoEvidence, Pool, build_pool, pool_hash
 from generation.reprinting import facts_of, passage_texts, pinned, why_rows
 from generation.surveyforge import SurveyForge
 from generation.text_notes import notes_on_texts
-from generation.texts import cards_hash, cards_of
+from generation.texts import carded, cards_hash, cards_of, cards_to_write, with_card_failures
 from generation.topics import Topic
 from generation.values import Outline, Paper, Survey
 from generation.workshop import Workshop, view_of
+from generation.writing import Writer
 from indexes.piece_index import piece_versions
 from ingestion.errors import BadInput, NotFound
 
 METHODS = {"surveyforge": SurveyForge}
-WRITERS = ("extractive",)
 
-_WRITTEN = ("outlines", "digests", "edition_papers", "survey_sections", "survey_sentences")
+_WRITTEN = (
+    "outlines", "digests", "edition_papers", "survey_sections", "survey_sentences", "language_model_calls",
+)  # fmt: skip
 
 
 def method_named(name: str):
@@ -53,17 +59,6 @@ def method_named(name: str):
     if name not in METHODS:
         raise BadInput("there is no method", which=name, advice=f"Methods: {', '.join(METHODS)}.")
     return METHODS[name]()
-
-
-def writer_named(name: str, workshop: Workshop):
-    """A writer by name.
-
-    Raises:
-        BadInput: there is none.
-    """
-    if name not in WRITERS:
-        raise BadInput("there is no writer", which=name, advice=f"Writers: {', '.join(WRITERS)}.")
-    return ExtractiveWriter(workshop.embed)
 
 
 def make_pool(workshop: Workshop, topic: Topic) -> tuple[Pool, bool]:
@@ -84,9 +79,13 @@ class Desk:
     edition: Edition
     library: Library
     method: object
-    writer: object
+    opened: OpenWriter
     manifest: dict[str, int]
     plan: Outline | None = None
+
+    @property
+    def writer(self) -> Writer:
+        return self.opened.writer
 
 
 def open_desk(
@@ -98,7 +97,7 @@ def open_desk(
     plan: Outline | None = None,
     outline_hash: str = "",
 ) -> Desk:
-    """The edition that the stored pool, the texts and the outlines of now would give.
+    """The edition that the stored pool, the texts and the outlines of now would give; no model is asked at it.
 
     Args:
         plan: the outline that a person gave (`outline_plans.planned`), None where the method makes its own.
@@ -107,14 +106,45 @@ def open_desk(
     Raises:
         NoEvidence: the topic has no pool.
     """
-    lake = workshop.lake
-    method, writer = method_named(method_name), writer_named(writer_name, workshop)
+    writer = named_writer(writer_name, workshop.embed, workshop.access)
+    return _desk(workshop, topic, method_name, OpenWriter(writer), plan, outline_hash)
+
+
+@contextmanager
+def working_desk(
+    workshop: Workshop,
+    topic: Topic,
+    method_name: str,
+    writer_name: str,
+    asset: str,
+    *,
+    plan: Outline | None = None,
+    run_id: str | None = None,
+) -> Iterator[Desk]:
+    """`open_desk` with a writer that may ask a model; its calls are recorded as this asset's.
+
+    Raises:
+        As `open_desk`.
+    """
+    purpose = Purpose(asset, topic.key, run_id=run_id)
+    told = workshop.tell_calls(writer_name)
+    with open_writer(writer_name, workshop.lake, workshop.embed, workshop.access, purpose, on_answer=told) as opened:
+        desk = _desk(workshop, topic, method_name, opened, plan)
+        opened.works_for(desk.edition.id)
+        yield desk
+
+
+def _desk(
+    workshop: Workshop, topic: Topic, method_name: str, opened: OpenWriter, plan: Outline | None, outline_hash: str = ""
+) -> Desk:
+    lake, method, writer = workshop.lake, method_named(method_name), opened.writer
     rows = lake.read("topic_pool", topic=topic.key)
     if not len(rows):
         raise NoEvidence("the topic has no pool", which=topic.title, advice="Materialize topic_pool first.")
     view = view_of(lake, topic)
     library = open_library(view, workshop.index, topic, rows)
-    library.card_keys = cards_of(view, library.papers(library.pool), writer.name)
+    library.card_keys = cards_of(view, carded(library.papers(library.pool), writer), writer)
+    library.has_cards_of_abstracts = writer.asks_a_model
     hashed = text_hash(as_json(plan))[:12] if plan else outline_hash
     edition = Edition(
         topic, method.name, writer.name, editions.parameters_of(method, writer, hashed), view.cutoff, pool_hash(rows),
@@ -124,7 +154,30 @@ def open_desk(
     manifest = {t: v for t, v in view.versions if t != "surveys"}
     index = workshop.index.versions() | piece_versions(workshop.index.folder)
     manifest |= {f"index/{name}": version for name, version in index.items()}
-    return Desk(edition, library, method, writer, manifest, plan)
+    return Desk(edition, library, method, opened, manifest, plan)
+
+
+def plan_calls(workshop: Workshop, topic: Topic, method_name: str, writer_name: str, plan: Outline | None) -> Plan:
+    """The calls that a survey will still take of a model; nothing is asked and nothing stored but free evidence.
+
+    Raises:
+        BadInput: the writer asks no model.
+        NoEvidence: the topic has no pool.
+    """
+    if writer_name == EXTRACTIVE:
+        raise BadInput("this writer asks no model, so there is nothing to estimate", which=writer_name)
+    with working_desk(workshop, topic, method_name, writer_name, "estimate", plan=plan) as desk:
+        row = editions.finished(workshop.lake, desk.edition)
+        if row and not row["is_resumable"]:
+            return Plan((), 0.0)
+        desk.library.card_keys = {}  # cards that are not written yet are not looked for
+        gateway, ledger = desk.opened.gateway, desk.opened.ledger
+        planner = Planner(
+            gateway.settings, gateway.count, lambda call: ledger.find(call_key(gateway.settings, call)) is not None
+        )
+        outline = plan or editions.load_outline(workshop.lake, desk.edition)
+        due = cards_to_write(workshop, topic, desk.writer)
+        return planner.plan(topic, desk.library, desk.method, due, outline, verdicts=workshop.access.verdicts)
 
 
 def make_outline(workshop: Workshop, desk: Desk) -> None:
@@ -136,7 +189,7 @@ def make_outline(workshop: Workshop, desk: Desk) -> None:
         editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
         editions.store_outline(workshop.lake, desk.edition, outline, PERSON)
         return
-    outline = asyncio.run(desk.method.outline(desk.edition.topic, desk.library, desk.writer))
+    outline = desk.opened.run(desk.method.outline(desk.edition.topic, desk.library, desk.writer))
     editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
     editions.store_outline(workshop.lake, desk.edition, outline)
 
@@ -144,7 +197,7 @@ def make_outline(workshop: Workshop, desk: Desk) -> None:
 def make_digests(workshop: Workshop, desk: Desk) -> None:
     """Raises NotFound where the outline is not stored, NoEvidence where nothing was retrieved."""
     outline = _needed(editions.load_outline(workshop.lake, desk.edition), "outline", desk)
-    digests = asyncio.run(desk.method.digests(desk.edition.topic, outline, desk.library, desk.writer))
+    digests = desk.opened.run(desk.method.digests(desk.edition.topic, outline, desk.library, desk.writer))
     if not digests.entries:
         raise NoEvidence("nothing was retrieved for any section", which=desk.edition.topic.title)
     editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
@@ -159,13 +212,16 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     digests = _needed(editions.load_digests(lake, edition), "digests", desk)
     # Earlier stages may have had desks of their own.
     library.consulted = editions.load_consulted(lake, edition) | library.consulted
-    survey = asyncio.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
+    survey = desk.opened.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
     survey = replace(survey, notes=(*survey.notes, *notes_on_texts(library.view, library.card_keys)))
+    survey = with_card_failures(_with_writers_notes(survey, desk.writer), library)
     if not survey.references:
         raise NoEvidence("no sentence could be cited", which=edition.topic.title)
     editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)
     editions.store_text(lake, edition, survey.sections)
-    written = {table: lake.version(table) for table in _WRITTEN}
+    desk.opened.flush()  # the manifest pins the ledger with the calls that wrote the text
+    spent = desk.opened.spent(edition.topic.key, edition.id)
+    written = {table: lake.version(table) for table in _WRITTEN if lake.version(table) is not None}
     row = {
         "topic": edition.topic.key,
         "edition": edition.id,
@@ -192,10 +248,14 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "failures": [{"item": f.item, "reason": f.reason} for f in survey.failures],
         "notes": [{"item": f.item, "reason": f.reason} for f in survey.notes],
         "paths": _paths(edition),
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cached_tokens": 0,
-        "cost": 0.0,
+        "have_count": survey.have_count,
+        "expected_count": survey.expected_count,
+        "is_resumable": any(f.is_retryable for f in survey.failures),
+        "grounding": asdict(counts(*survey.sections)) if desk.writer.asks_a_model else None,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cached_tokens": spent.cached_tokens,
+        "cost": spent.cost,
         "seconds": 0.0,
         "run_id": run_id,
         "created_at": datetime.now(UTC),
@@ -205,6 +265,14 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     frame = pl.DataFrame([row], schema=CONTRACTS["surveys"].polars_schema)
     lake.replace("surveys", frame, {"topic": edition.topic.key, "edition": edition.id})
     return row
+
+
+def _with_writers_notes(survey: Survey, writer: Writer) -> Survey:
+    """The survey with what its writer has to tell: papers without room in a window, texts that stand as they were."""
+    told = [*getattr(writer, "notes", ()), *getattr(writer, "left_out", ())]
+    open_ones = tuple(f for f in told if f.is_retryable)
+    settled = tuple(f for f in told if not f.is_retryable)
+    return replace(survey, failures=(*survey.failures, *open_ones), notes=(*survey.notes, *settled))
 
 
 _PRINTED = {"markdown": "survey.md", "html": "index.html", "bibtex": "references.bib"}

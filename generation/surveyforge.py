@@ -6,18 +6,18 @@ The public code hands every section the papers of another one (one list shared b
 """
 
 import asyncio
-import math
 import random
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from generation.drafting import assembled, drafted, refined, without_repeats
+from generation.drafting import Drafting, assembled, without_repeats
 from generation.facts import body_facts, closing_facts, restate, scope_facts
-from generation.homes import settled_homes, starting_homes
 from generation.illustrating import illustrated
 from generation.library import Library
+from generation.memory_retrieval import SMALL_POOL, retrieved
 from generation.patterns import draw_patterns, newest_first
-from generation.reranking import Candidate, Rounding, rerank, window_of
+from generation.surveyforge_options import SurveyForgeOptions
 from generation.topics import Topic
 from generation.values import (
     DigestEntry,
@@ -25,7 +25,9 @@ from generation.values import (
     Failure,
     Outline,
     OutlineNode,
+    Paragraph,
     Pattern,
+    SectionDraft,
     Survey,
 )
 from generation.writing import (
@@ -40,69 +42,40 @@ from generation.writing import (
     Writer,
 )
 
-
-@dataclass(frozen=True)
-class SurveyForgeOptions:
-    """Parameters of the method.
-
-    Attributes:
-        outline_papers: papers the outline is made from, and the memory M in which sub-queries search: the best of the
-            pool by relevance and citations (the paper: the 1,500 retrieved; half of these and more are not about the
-            topic itself, and cited they make its survey one of its neighbours, `benchmarks/survey_references.py`).
-        section_count: body sections; 0 for nine where 300 papers or more are read, else by their number and the human
-            patterns.
-        subsection_count: subsections of a section at most.
-        chunk_size: papers in one rough outline (the paper: about 30,000 tokens of abstracts).
-        patterns_near, patterns_per_chunk: human outlines to draw from, and drawn for each chunk.
-        patterns_merge_near, patterns_merge: nearest outlines, and how many of their most recent guide the merge.
-        memory_size: papers shown when sub-queries are made (MS).
-        retrieved_per_query: papers retrieved for one sub-query (MR).
-        kept_per_query: K of the temporal-aware reranking.
-        rounding: of its shares.
-        anchor_year: first year of its windows.
-        seed: of the samples.
-    """
-
-    outline_papers: int = 450
-    section_count: int = 0
-    subsection_count: int = 7
-    chunk_size: int = 110
-    patterns_near: int = 20
-    patterns_per_chunk: int = 5
-    patterns_merge_near: int = 10
-    patterns_merge: int = 5
-    memory_size: int = 120
-    retrieved_per_query: int = 100
-    kept_per_query: int = 60
-    rounding: Rounding = "largest_remainder"
-    anchor_year: int = 2012
-    seed: int = 0
-
-
 _MOST_SECTIONS = 9
 _LEAST_SECTIONS = 3
 _LARGE_POOL, _LEAST_OF_LARGE = 300, 9
 _PAPERS_PER_SECTION = 5
 _INTRODUCTION_PAPERS = 40
-_SMALL_POOL = 100
 _LEAST_PAPERS, _MOST_PAPERS, _MOST_NAMED = 3, 36, 12
 _REST = 5
 """Papers of a section in none of its parts that make a part of their own."""
-
-_BEST_SHARE = 0.65
-"""Of the papers the outline is made from, the best ones, which are discussed somewhere in any case."""
 
 _DISCUSSED_SHARE = 0.75
 """Of the papers at home under a leaf, the best ones, so that sections are as unlike in size as what they are about."""
 
 _OPEN_PROBLEM_PAPERS = 400
+_CLOSING_PAPERS = 60
+"""Papers that a model is shown for what closes the survey."""
+
+
+_PAPERS_PER_PART = 8
+"""Papers of the outline for each part that a model is asked for."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Body sections, and parts of each of them; 0 parts where sections stand undivided."""
+
+    sections: int
+    parts: int
 
 
 @dataclass(frozen=True)
 class SurveyForge:
     """The method; `options` are part of an edition's parameters."""
 
-    options: SurveyForgeOptions = SurveyForgeOptions()
+    options: SurveyForgeOptions = field(default_factory=SurveyForgeOptions)
 
     @property
     def name(self) -> str:
@@ -120,17 +93,15 @@ class SurveyForge:
         near = self.patterns(library)
         memory = library.best(self.options.outline_papers)
         evidence = {p: _evidence(library, p) for p in library.vectors(memory)[0]}
-        count = self._section_count(len(evidence), near)
+        count = self.section_count(len(evidence), near)
         known = library.heading_counts
-        chunks = _chunks(list(evidence), self.options.chunk_size)
-        drawn = draw_patterns(near, len(chunks), self.options.patterns_per_chunk, rng)
+        portions = writer.portions(list(evidence.values()), self.options.chunk_size)
+        drawn = draw_patterns(near, len(portions), self.options.patterns_per_chunk, rng)
         library.consult("outline", evidence, "retrieved for the topic")
         rough = await asyncio.gather(
             *(
-                writer.outline(
-                    OutlineRequest(topic.title, tuple(evidence[p] for p in chunk), tuple(shown), count, known)
-                )
-                for chunk, shown in zip(chunks, drawn, strict=True)
+                writer.outline(OutlineRequest(topic.title, tuple(portion), tuple(shown), count, known))
+                for portion, shown in zip(portions, drawn, strict=True)
             )
         )
         recent = sorted(near[: self.options.patterns_merge_near], key=newest_first)[: self.options.patterns_merge]
@@ -139,22 +110,47 @@ class SurveyForge:
             MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED, known)
         )
         used = tuple(p.outline_id for p in examples)
+        divided = await self._divided(topic, sections, library, writer, examples, evidence, rng)
         nodes = [OutlineNode("1", "Introduction", f"What {topic.title} is about", "introduction")]
-        taken = [*_RESERVED, *(s.title for s in sections)]
-        for i, section in enumerate(sections, start=2):
+        for i, (section, parts) in enumerate(zip(sections, divided, strict=True), start=2):
             nodes.append(_node(str(i), section, section.paper_ids, used))
-            parts = await self._subsections(topic, section, library, writer, examples, taken, evidence, rng)
-            taken += [part.title for part, _ in parts]
             nodes += [_node(f"{i}.{j}", part, memory, used) for j, (part, memory) in enumerate(parts, start=1)]
         last = len(sections) + 2
         nodes.append(OutlineNode(str(last), "Open Problems", "What the papers state as unsolved", "open_problems"))
         nodes.append(OutlineNode(str(last + 1), "Conclusion", "What the survey holds", "conclusion"))
         return Outline(tuple(nodes))
 
-    async def _subsections(
-        self, topic, section: SectionPlan, library: Library, writer, examples, taken, evidence, rng
-    ) -> list[tuple[SectionPlan, tuple[str, ...]]]:
-        """MS: retrieve a memory for the section's bullets, sample it, and let the writer divide it."""
+    async def _divided(
+        self, topic, sections: Sequence[SectionPlan], library: Library, writer, examples, evidence, rng
+    ) -> list[list[tuple[SectionPlan, tuple[str, ...]]]]:
+        """For each section its parts with the memories they were made from; [] where it has none."""
+        most = self.options.subsection_count
+        if writer.asks_a_model:
+            most = self.shape(len(evidence), len(sections)).parts
+            if not most:
+                return [[] for _ in sections]
+        memories = [self._memory(topic, section, library, evidence, rng) for section in sections]
+        taken = [*_RESERVED, *(s.title for s in sections)]
+
+        def request(section: SectionPlan, memory: Sequence[str]) -> SubsectionsRequest:
+            shown = tuple(evidence[p] for p in memory)
+            known = library.heading_counts
+            return SubsectionsRequest(topic.title, section, shown, examples, most, tuple(taken), known)
+
+        divided = []
+        if writer.asks_a_model:
+            # At once: what two sections call alike is told apart when the survey is put together (`tidying`).
+            asked = (writer.subsections(request(s, m)) for s, m in zip(sections, memories, strict=True))
+            found = await asyncio.gather(*asked)
+            return [self._with_rest(*each) for each in zip(sections, found, memories, strict=True)]
+        for section, memory in zip(sections, memories, strict=True):
+            parts = self._with_rest(section, await writer.subsections(request(section, memory)), memory)
+            taken += [part.title for part, _ in parts]
+            divided.append(parts)
+        return divided
+
+    def _memory(self, topic, section: SectionPlan, library: Library, evidence, rng: random.Random) -> list[str]:
+        """MS: what the section's bullets find among its papers, sampled."""
         bullets = section.queries or (section.title,)
         each = max(1, self.options.memory_size // len(bullets)) * 5
         within = section.paper_ids or tuple(evidence)
@@ -167,27 +163,32 @@ class SurveyForge:
         if len(memory) > self.options.memory_size:
             memory = sorted(rng.sample(memory, self.options.memory_size), key=memory.index)
         library.consult("subsections", memory, f"memory for the sub-queries of “{section.title}”")
-        most = self.options.subsection_count
-        request = SubsectionsRequest(
-            topic.title,
-            section,
-            tuple(evidence[p] for p in memory),
-            examples,
-            most,
-            tuple(taken),
-            library.heading_counts,
-        )
-        parts = await writer.subsections(request)
+        return memory
+
+    def _with_rest(
+        self, section: SectionPlan, parts: Sequence[SectionPlan], memory: Sequence[str]
+    ) -> list[tuple[SectionPlan, tuple[str, ...]]]:
+        """The parts, and one more for what has no place under a narrower heading: it stays under the section's own."""
         rest = [p for p in section.paper_ids if not any(p in part.paper_ids for part in parts)]
         if len(parts) == 1 and len(rest) < _REST:
             return []
         if parts and len(rest) >= _REST:
-            # What has no place under a narrower heading stays under the section's own.
             title = f"Further Work on {section.title}"
             parts = (*parts, SectionPlan(title, "", section.queries, tuple(rest), origin="method"))
         return [(part, part.paper_ids or tuple(memory)) for part in parts]
 
-    def _section_count(self, papers: int, patterns: Sequence[Pattern]) -> int:
+    def evidence(self, library: Library, paper_id: str) -> Evidence:
+        """A paper as a writer is shown it for an outline."""
+        return _evidence(library, paper_id)
+
+    def shape(self, papers: int, sections: int) -> Shape:
+        """Sections and parts of each that a model is asked for: known before anything is asked, so that the calls can
+        be planned."""
+        parts = round(papers / (sections * _PAPERS_PER_PART))
+        return Shape(sections, min(parts, self.options.subsection_count) if parts > 1 else 0)
+
+    def section_count(self, papers: int, patterns: Sequence[Pattern]) -> int:
+        """Body sections for so many papers, after the example of human outlines."""
         if self.options.section_count:
             return self.options.section_count
         by_size = papers // _PAPERS_PER_SECTION
@@ -200,66 +201,47 @@ class SurveyForge:
 
     async def digests(self, topic: Topic, outline: Outline, library: Library, writer: Writer) -> Digests:
         """MR and TRE: for each sub-query of a leaf, papers of the topic's memory, reranked by time and citations."""
-        leaves = [n for n in outline.leaves() if n.role == "body"]
-        # What a person's heading found may lie behind the best; the method's own memories lie among them.
-        memory = (p for n in outline.nodes for p in n.memory)
-        within = tuple(dict.fromkeys([*library.best(self.options.outline_papers), *memory]))
-        entries = [e for leaf in leaves for e in self._retrieve(leaf, library, within)]
-        memories = {n.number: frozenset(n.memory) for n in outline.nodes}
-        names, matrix = library.vectors(within)
-        share = 1.0 if len(library.pool) <= _SMALL_POOL else _BEST_SHARE
-        homes = settled_homes(starting_homes(entries, memories), names, matrix, memories, share)
-        found = {(e.number, e.paper_id) for e in entries}
-        joined = {p: n for p, n in homes.items() if (n, p) not in found}
-        entries += [e for leaf in leaves for e in self._joining(leaf, library, joined, entries)]
-        return Digests(tuple(replace(e, is_home=homes.get(e.paper_id) == e.number) for e in entries))
-
-    def _joining(
-        self, node: OutlineNode, library: Library, joined: dict[str, str], entries: Sequence[DigestEntry]
-    ) -> list[DigestEntry]:
-        """Papers that settled under a node without being among those its queries kept, ranked behind them."""
-        papers = [p for p, number in joined.items() if number == node.number]
-        query = f"{node.title} {(node.queries or (node.description or node.title,))[0]}"
-        last = sum(e.number == node.number for e in entries)
-        return [
-            DigestEntry(
-                node.number, hit.paper_id, last + i, query, hit.similarity,
-                window_of(library.paper(hit.paper_id).submitted_latest, anchor_year=self.options.anchor_year),
-                library.paper(hit.paper_id).citation_count, False,
-            )
-            for i, hit in enumerate(library.search(query, len(papers), papers), start=1)
-        ]  # fmt: skip
-
-    def _retrieve(self, node: OutlineNode, library: Library, within: Collection[str]) -> list[DigestEntry]:
-        best: dict[str, DigestEntry] = {}
-        for sub_query in node.queries or (node.description or node.title,):
-            query = f"{node.title} {sub_query}"
-            hits = library.search(query, self.options.retrieved_per_query, within)
-            similarity = {h.paper_id: h.similarity for h in hits}
-            candidates = [_candidate(library, h.paper_id) for h in hits]
-            kept = rerank(
-                candidates,
-                self.options.kept_per_query,
-                rounding=self.options.rounding,
-                anchor_year=self.options.anchor_year,
-            )
-            for item in kept:
-                score = similarity[item.paper_id]
-                if item.paper_id not in best or score > best[item.paper_id].similarity:
-                    paper = library.paper(item.paper_id)
-                    best[item.paper_id] = DigestEntry(
-                        node.number, item.paper_id, 0, query, score, item.window, paper.citation_count, False
-                    )
-        ordered = sorted(best.values(), key=lambda e: (-e.similarity, e.paper_id))
-        return [replace(e, rank=rank) for rank, e in enumerate(ordered, start=1)]
+        return retrieved(outline, library, self.options)
 
     async def survey(
         self, topic: Topic, outline: Outline, digests: Digests, library: Library, writer: Writer
     ) -> Survey:
         """Leaves drafted in parallel, refined beside their neighbours (even, then odd), then framed."""
-        headings = tuple((n.number, n.title, n.role) for n in outline.nodes)
-        failures: list[Failure] = []
         notes: list[Failure] = []
+        requests = self._leaves(topic, outline, digests, library, writer, notes)
+        frame = self._frame(topic, outline, digests, library, requests)
+        async with Drafting(writer) as work:
+            work.begin_leaves(requests)
+            work.begin(frame)
+            tables = work.begin_tables(self._tables(outline, library, requests)) if writer.asks_a_model else None
+            drafts = await without_repeats(writer, requests, await work.finished(requests))
+            closing = self._closing(topic, outline, library, writer, drafts)
+            work.begin(closing)
+            drafts |= await work.finished({**frame, **closing})
+            frame |= closing
+            drafts = await without_repeats(writer, {**requests, **frame}, drafts)
+            printed = await work.paragraphs(tables) if tables is not None else None
+        if not drafts and work.failures:
+            raise work.first_error
+        shown = (e.paper.paper_id for r in frame.values() for e in r.evidence)
+        library.consult("draft", shown, "framing the survey")
+        survey, left_out = assembled(topic, outline, drafts)
+        told = {note.item for note in (*notes, *work.failures)}
+        notes += [*work.notes, *(note for note in left_out if note.item not in told)]
+        facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
+        sections = tuple(restate(section, facts) for section in survey.sections)
+        survey = Survey(topic.title, sections, work.failures, tuple(notes), len(drafts), len(requests) + len(frame))
+        if printed is None:
+            survey = await self._compared(survey, outline, library, writer)
+        else:
+            survey = _with_tables(survey, printed)
+        return illustrated(survey, outline, library, identified=library.held_count)
+
+    def _leaves(
+        self, topic, outline: Outline, digests: Digests, library: Library, writer: Writer, notes: list[Failure]
+    ) -> dict[str, DraftRequest]:
+        """Requests for the leaves of the body; a leaf with nothing to be written from is noted, and asks nothing."""
+        headings = tuple((n.number, n.title, n.role) for n in outline.nodes)
         requests: dict[str, DraftRequest] = {}
         for node in outline.leaves():
             if node.role != "body":
@@ -271,7 +253,8 @@ class SurveyForge:
             evidence = tuple(_evidence(library, e.paper_id, e, texts.get(e.paper_id, ())) for e in entries)
             home = sum(e.is_home for e in evidence)
             discussed, named = _papers_for(home, len(library.pool))
-            if not home:
+            # A model is asked for each leaf that was planned: it may discuss a paper beside its best place.
+            if not home and not (writer.asks_a_model and evidence):
                 notes.append(Failure(f"{node.number} {node.title}", "no paper has its best place here"))
                 continue
             requests[node.number] = DraftRequest(
@@ -279,72 +262,96 @@ class SurveyForge:
                 outline=headings, most_papers=discussed, most_named=named,
             )  # fmt: skip
             library.consult("draft", (e.paper.paper_id for e in evidence), f"evidence for “{node.title}”")
-        drafts = await drafted(writer, requests, failures)
-        drafts = await refined(writer, requests, drafts)
-        drafts = await without_repeats(writer, requests, drafts)
-        frame = self._frame(topic, outline, digests, library, headings, drafts)
-        library.consult("draft", (e.paper.paper_id for r in frame.values() for e in r.evidence), "framing the survey")
-        drafts |= await drafted(writer, frame, failures)
-        drafts = await without_repeats(writer, {**requests, **frame}, drafts)
-        survey, left_out = assembled(topic, outline, drafts)
-        told = {note.item for note in notes}
-        notes += [note for note in left_out if note.item not in told]
-        facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
-        sections = tuple(restate(section, facts) for section in survey.sections)
-        survey = Survey(topic.title, sections, tuple(failures), tuple(notes))
-        survey = await self._compared(survey, outline, library, writer)
-        return illustrated(survey, outline, library, identified=library.held_count)
+        return requests
+
+    def _tables(
+        self, outline: Outline, library: Library, requests: Mapping[str, DraftRequest]
+    ) -> dict[str, tuple[tuple[str, ...], Callable[[Sequence[str]], CompareRequest]]]:
+        """Section → its leaves, and the request for its table from the papers these cite."""
+
+        def request(node: OutlineNode, cited: Sequence[str]) -> CompareRequest:
+            evidence = tuple(_evidence(library, p) for p in cited)
+            return CompareRequest(node.number, node.title, evidence)
+
+        sections = [n for n in outline.nodes if n.role == "body" and n.level == 1]
+        leaves = {n.number: tuple(r for r in requests if r.split(".")[0] == n.number) for n in sections}
+        return {n.number: (leaves[n.number], partial(request, n)) for n in sections if leaves[n.number]}
 
     async def _compared(self, survey: Survey, outline: Outline, library: Library, writer: Writer) -> Survey:
         """The survey with a table behind the opening of each section of the body that has one."""
         roles = {n.number: n.role for n in outline.nodes}
         printed = frozenset(span for s in survey.sections for t in s.sentences() for span in t.spans)
-        sections = []
+        tables = {}
         for section in survey.sections:
             if section.level == 1 and roles.get(section.outline_number) == "body":
                 below = [s for s in survey.sections if s.number.split(".")[0] == section.number]
                 cited = dict.fromkeys(p for s in below for p in s.cited_ids)
                 evidence = tuple(_evidence(library, p) for p in cited)
-                table = await writer.compare(CompareRequest(section.number, section.title, evidence, printed))
-                section = replace(section, paragraphs=(*section.paragraphs, table) if table else section.paragraphs)
-            sections.append(section)
-        return replace(survey, sections=tuple(sections))
+                request = CompareRequest(section.number, section.title, evidence, printed)
+                tables[section.outline_number] = await writer.compare(request)
+        return _with_tables(survey, tables)
 
     def _frame(
-        self, topic, outline: Outline, digests: Digests, library: Library, headings, drafts
+        self, topic, outline: Outline, digests: Digests, library: Library, requests: Mapping[str, DraftRequest]
     ) -> dict[str, DraftRequest]:
-        """Requests for the nodes around the leaves: introduction, section leads, open problems, conclusion."""
-        requests = {}
+        """Requests for what frames the leaves and need not wait for them: introduction and leads of sections."""
+        frame = {}
         parents = {n.parent for n in outline.nodes}
-        cited = list(dict.fromkeys(p for d in drafts.values() for p in d.cited_ids))
         for node in outline.nodes:
             if node.role == "body" and node.number in parents:
-                parts = [n for n in outline.children(node.number) if drafts.get(n.number)]
+                parts = [n for n in outline.children(node.number) if n.number in requests]
                 own = [e for part in parts for e in digests.of(part.number) if e.is_home]
                 ids, facts = [e.paper_id for e in own], body_facts(library, parts, own)
             elif node.role == "introduction":
                 ids = sorted(library.pool, key=lambda p: -library.paper(p).citation_count)[:10]
                 ids = list(dict.fromkeys([*library.pool[:_INTRODUCTION_PAPERS], *ids]))
                 facts = scope_facts(library)
-            elif node.role == "open_problems":
-                ids, facts = list(dict.fromkeys([*cited, *library.pool[:_OPEN_PROBLEM_PAPERS]])), ()
-            elif node.role == "conclusion":
-                ids, facts = cited, scope_facts(library)
             else:
                 continue
-            requests[node.number] = DraftRequest(
-                topic.title, node.number, node.title, node.description, node.role,
-                tuple(_evidence(library, p) for p in ids), tuple(facts), headings,
-            )  # fmt: skip
-        return requests
+            frame[node.number] = _framing(topic, outline, node, library, ids, facts)
+        return frame
+
+    def _closing(
+        self, topic, outline: Outline, library: Library, writer: Writer, drafts: Mapping[str, SectionDraft]
+    ) -> dict[str, DraftRequest]:
+        """Requests for open problems and conclusion, which speak of what the leaves cite."""
+        cited = list(dict.fromkeys(p for d in drafts.values() for p in d.cited_ids))
+        most = _CLOSING_PAPERS if writer.asks_a_model else None
+        closing = {}
+        for node in outline.nodes:
+            if node.role == "open_problems":
+                ids = list(dict.fromkeys([*cited, *library.pool[:_OPEN_PROBLEM_PAPERS]]))[:most]
+                closing[node.number] = _framing(topic, outline, node, library, ids, ())
+            elif node.role == "conclusion":
+                closing[node.number] = _framing(topic, outline, node, library, cited[:most], scope_facts(library))
+        return closing
 
 
 _RESERVED = ("Introduction", "Open Problems", "Conclusion")
 
 
+def _framing(
+    topic: Topic, outline: Outline, node: OutlineNode, library: Library, ids: Sequence[str], facts
+) -> DraftRequest:
+    headings = tuple((n.number, n.title, n.role) for n in outline.nodes)
+    evidence = tuple(_evidence(library, p) for p in ids)
+    return DraftRequest(
+        topic.title, node.number, node.title, node.description, node.role, evidence, tuple(facts), headings
+    )
+
+
+def _with_tables(survey: Survey, tables: Mapping[str, Paragraph]) -> Survey:
+    """Tables by the section's number in the outline, each behind the section's opening; () for none."""
+    sections = tuple(
+        replace(s, paragraphs=(*s.paragraphs, table)) if (table := tables.get(s.outline_number)) else s
+        for s in survey.sections
+    )
+    return replace(survey, sections=sections)
+
+
 def _papers_for(home: int, pool: int) -> tuple[int, int]:
     """Papers a leaf discusses, and further ones it names: all of a small pool; else as many as a reader follows."""
-    if pool <= _SMALL_POOL:
+    if pool <= SMALL_POOL:
         return max(_LEAST_PAPERS, home), home
     discussed = max(_LEAST_PAPERS, min(_MOST_PAPERS, round(2 + _DISCUSSED_SHARE * home)))
     return discussed, max(0, min(_MOST_NAMED, home - discussed))
@@ -355,18 +362,6 @@ def _node(number: str, plan: SectionPlan, memory: Sequence[str], patterns: tuple
         number, plan.title, plan.description, "body", plan.queries, tuple(memory),
         tuple(dict.fromkeys([*plan.patterns, *patterns])), plan.origin,
     )  # fmt: skip
-
-
-def _chunks(items: list[str], size: int) -> list[list[str]]:
-    """Chunks of equal size, as few as hold all."""
-    count = max(1, math.ceil(len(items) / size))
-    return [items[i * len(items) // count : (i + 1) * len(items) // count] for i in range(count)]
-
-
-def _candidate(library: Library, paper_id: str) -> Candidate:
-    paper = library.paper(paper_id)
-    # A month is no day, but it lies in one window: only works without any date would be undated.
-    return Candidate(paper_id, paper.submitted_latest, paper.citation_count)
 
 
 def _evidence(
@@ -385,4 +380,5 @@ def _evidence(
         library.standing(paper_id),
         library.card(paper_id),
         passages,
+        library.quotes(paper_id) if library.has_cards_of_abstracts else (),
     )

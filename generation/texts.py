@@ -5,6 +5,7 @@ hold; cards are written from them, or from abstracts where there are none. Not h
 (`ingestion.documents`), and the stages of a survey (`stages`).
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,13 +31,17 @@ from generation.card_store import (
     store_cards,
 )
 from generation.cards import CARD_FIELDS, PaperCard
-from generation.extractive import cards as extractive
-from generation.library import paper_of, prose_of
+from generation.language_models.calls import Purpose
+from generation.library import Library, paper_of, prose_of
+from generation.model_access import named_writer, open_writer
+from generation.standing import by_standing
 from generation.topics import Topic
-from generation.values import Paper
+from generation.values import Failure, Paper, Survey
 from generation.workshop import Workshop, view_of
+from generation.writing import CardRequest, Writer
 from indexes.piece_index import COLUMNS, PieceIndex, PieceReport
 from indexes.tokens import load_tokenizer
+from ingestion.errors import LithouseError
 
 _COMMIT_CARDS = 500
 
@@ -202,15 +207,28 @@ def _statuses(lake: Lake, papers: Sequence[str]) -> dict[str, int]:
     return dict(sorted(Counter(best["status"].to_list()).items()))
 
 
-def cards_of(view: View, papers: Sequence[Paper], writer: str) -> dict[str, CardKey]:
+CARDED = 450
+"""Papers of a topic of which a model writes cards: the best, which are those that an outline is made from."""
+
+
+def carded(papers: Sequence[Paper], writer: Writer) -> list[Paper]:
+    """Of a pool's papers in rank order those of which a writer has cards: all, of a model the topic's best."""
+    if not writer.asks_a_model:
+        return list(papers)
+    best = set(by_standing(papers)[:CARDED])
+    return [p for p in papers if p.paper_id in best]
+
+
+def cards_of(view: View, papers: Sequence[Paper], writer: Writer) -> dict[str, CardKey]:
     """The card that each paper should have."""
-    return card_keys(view, papers, writer, extractive.version())
+    return card_keys(view, papers, writer.name, writer.card_version)
 
 
-def cards_due(workshop: Workshop, topic: Topic, writer: str) -> bool:
+def cards_due(workshop: Workshop, topic: Topic, writer_name: str) -> bool:
     """Whether a card of the pool is missing in the table or in the index."""
     view = view_of(workshop.lake, topic)
-    keys = cards_of(view, _papers(view, pool_papers(workshop, topic)), writer)
+    writer = named_writer(writer_name, workshop.embed, workshop.access)
+    keys = cards_of(view, carded(_pool(view, topic), writer), writer)
     if missing_cards(view, keys):
         return True
     texts = {p: key.card_id for p, key in keys.items() if key.document}
@@ -218,6 +236,21 @@ def cards_due(workshop: Workshop, topic: Topic, writer: str) -> bool:
     index = PieceIndex(workshop.home / "index", "cards")
     indexed = index.sources(sorted(written))
     return any((p, texts[p]) not in indexed for p in written) or not index.is_whole()
+
+
+def cards_to_write(workshop: Workshop, topic: Topic, writer: Writer) -> list[CardRequest]:
+    """What the missing cards of a topic's pool are to be made from."""
+    view = view_of(workshop.lake, topic)
+    papers = {p.paper_id: p for p in carded(_pool(view, topic), writer)}
+    keys = cards_of(view, list(papers.values()), writer)
+    return _requests(view, papers, keys, missing_cards(view, keys))
+
+
+def _requests(
+    view: View, papers: Mapping[str, Paper], keys: Mapping[str, CardKey], paper_ids: Sequence[str]
+) -> list[CardRequest]:
+    passages = prose_of(view, [document for p in paper_ids if (document := keys[p].document)])
+    return [CardRequest(papers[p], tuple(passages.get(p, ()))) for p in paper_ids]
 
 
 @dataclass(frozen=True)
@@ -231,27 +264,75 @@ class CardsMade:
     content_hash: str
 
 
-def make_cards(workshop: Workshop, topic: Topic, writer: str) -> CardsMade:
-    """Write the cards of the pool's papers that are missing, and index the cards made from full text."""
+def make_cards(workshop: Workshop, topic: Topic, writer_name: str, run_id: str | None = None) -> CardsMade:
+    """Write the cards of the pool's papers that are missing, and index the cards made from full text.
+
+    Cards are stored by the hundred, and what a model answered is kept as it comes, so that a killed run goes on.
+
+    Raises:
+        ModelFailure: one that every further card would meet; cards that are written stay.
+    """
     lake = workshop.lake
     view = view_of(lake, topic)
-    papers = {p.paper_id: p for p in _papers(view, pool_papers(workshop, topic))}
-    keys = cards_of(view, list(papers.values()), writer)
-    missing = missing_cards(view, keys)
-    told = workshop.tell("writing cards")
-    written = 0
-    for start in range(0, len(missing), _COMMIT_CARDS):
-        part = missing[start : start + _COMMIT_CARDS]
-        passages = prose_of(view, [keys[p].document for p in part if keys[p].document])
-        cards = [(keys[p], extractive.extractive_card(papers[p], passages.get(p, ()))) for p in part]
-        written += store_cards(lake, cards, datetime.now(UTC))
+    told = workshop.tell_calls(writer_name)
+    purpose = Purpose("paper_cards", topic.key, run_id=run_id)
+    with open_writer(writer_name, lake, workshop.embed, workshop.access, purpose, on_answer=told) as opened:
+        papers = {p.paper_id: p for p in carded(_pool(view, topic), opened.writer)}
+        keys = cards_of(view, list(papers.values()), opened.writer)
+        missing = missing_cards(view, keys)
         if told:
-            told(start + len(part), len(missing))
+            told.planned = len(missing)
+        written = 0
+        for start in range(0, len(missing), _COMMIT_CARDS):
+            part = missing[start : start + _COMMIT_CARDS]
+            cards, stopped = opened.run(_cards(opened.writer, _requests(view, papers, keys, part)))
+            done = [(keys[p], card) for p, card in zip(part, cards, strict=True) if card]
+            written += store_cards(lake, done, datetime.now(UTC))
+            if stopped:
+                raise stopped
+            if workshop.progress and not opened.gateway:
+                workshop.progress("writing cards", start + len(part), len(missing))
     view = view_of(lake, topic)
     cards = load_cards(view, keys)
     pieces = _index_cards(workshop, view, keys, cards)
     from_text = sum(key.document is not None for key in keys.values())
     return CardsMade(written, len(keys) - len(missing), from_text, pieces, cards_hash(keys))
+
+
+async def _cards(
+    writer: Writer, requests: Sequence[CardRequest]
+) -> tuple[list[PaperCard | None], LithouseError | None]:
+    """A card for each request, and the error that every further one would meet; None for cards that met it."""
+    stopped: LithouseError | None = None
+
+    async def card(request: CardRequest) -> PaperCard | None:
+        nonlocal stopped
+        if stopped:
+            return None
+        try:
+            return await writer.card(request)
+        except LithouseError as error:
+            stopped = stopped or error
+            return None
+
+    return list(await asyncio.gather(*map(card, requests))), stopped
+
+
+def with_card_failures(survey: Survey, library: Library) -> Survey:
+    """The survey with what is to be told of cards that could not be written: a rerun may mend some of them."""
+    failed = [(p, card.failure) for p, card in library.failed_cards().items()]
+    told = [Failure(f"card of {p}", f.reason, f.is_retryable) for p, f in failed]
+    retryable = tuple(f for f in told if f.is_retryable)
+    permanent = tuple(f for f in told if not f.is_retryable)
+    return replace(survey, failures=(*survey.failures, *retryable), notes=(*survey.notes, *permanent))
+
+
+def _pool(view: View, topic: Topic) -> list[Paper]:
+    """Papers of the stored pool in rank order, with the citations and the similarity that it gives them."""
+    ranked = view.lake.read("topic_pool", topic=topic.key).sort("rank")
+    held = view.scan("papers").filter(pl.col("paper_id").is_in(ranked["paper_id"].to_list()))
+    joined = ranked.lazy().select("paper_id", "rank", "citation_count", "similarity").join(held, on="paper_id")
+    return [paper_of(row) for row in joined.sort("rank").collect().to_dicts()]
 
 
 def cards_hash(keys: dict[str, CardKey]) -> str:
@@ -278,9 +359,3 @@ def _index_cards(workshop: Workshop, view: View, keys: dict[str, CardKey], cards
 def card_text(card: PaperCard) -> str:
     """A card as one text, its contributions first."""
     return " ".join(item.text for name in CARD_FIELDS for item in getattr(card, name))
-
-
-def _papers(view: View, paper_ids: Sequence[str]) -> list[Paper]:
-    rows = view.scan("papers").filter(pl.col("paper_id").is_in(list(paper_ids))).collect()
-    held = {row["paper_id"]: paper_of(row) for row in rows.to_dicts()}
-    return [held[p] for p in paper_ids if p in held]

@@ -161,13 +161,39 @@ class StatedRow:
     query: str | None = None
 
 
+Verdict = Literal["grounded", "weak", "ungrounded"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What became of one citation of a written sentence when it was held against what the paper says.
+
+    Attributes:
+        similarity: cosine of the sentence to the nearest of the paper that was shown, or two neighbours; 0 where none was.
+        reason: what the verdict rests on, in words: numbers or terms that the paper lacks.
+        action: kept, revised (the sentence was written again, this is its new check), removed (the citation is gone),
+            refused (it named a paper that was not shown).
+        judge: `rules`, or the model whose verdict it is.
+    """
+
+    paper_id: str
+    verdict: Verdict
+    similarity: float
+    reason: str = ""
+    action: Literal["kept", "revised", "removed", "refused"] = "kept"
+    judge: str = "rules"
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence with its origin.
 
     Attributes:
-        kind: quoted (equals its span), adapted (span plus edits), composed (template and rows), written.
+        kind: quoted (equals its span), adapted (span plus edits), composed (template and rows), written (by a model).
         text: without citation tokens.
+        spans: where its words stand; of a written sentence, what in the papers bears it best.
+        calls: ledger keys of the calls that wrote it, the last one last.
+        checks: of its citations, for written sentences.
     """
 
     kind: Kind
@@ -178,6 +204,13 @@ class Sentence:
     template: str | None = None
     rows: tuple[StatedRow, ...] = ()
     place: Literal["prose", "list", "table", "caption"] = "prose"
+    calls: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def is_unborne(self) -> bool:
+        """A written sentence that lost all its citations, since no paper bears it."""
+        return not self.cited_ids and any(check.action == "removed" for check in self.checks)
 
 
 Paragraph = tuple[Sentence, ...]
@@ -217,20 +250,27 @@ class SectionDraft:
 
 @dataclass(frozen=True)
 class Failure:
-    """An item that failed, with the reason."""
+    """An item that failed, with the reason, and whether a rerun may succeed."""
 
     item: str
     reason: str
+    is_retryable: bool = False
 
 
 @dataclass(frozen=True)
 class Survey:
-    """A finished survey: drafts in reading order, what failed on the way, and what was left out for a reason."""
+    """A finished survey: drafts in reading order, what failed on the way, and what was left out for a reason.
+
+    Attributes:
+        have_count, expected_count: nodes that were written, of those that were to be.
+    """
 
     title: str
     sections: tuple[SectionDraft, ...]
     failures: tuple[Failure, ...] = ()
     notes: tuple[Failure, ...] = ()
+    have_count: int = 0
+    expected_count: int = 0
 
     @property
     def references(self) -> tuple[str, ...]:

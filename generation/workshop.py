@@ -1,5 +1,6 @@
 """What the stages work with: the lake and its index as of now, and the part of it that a topic sees."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,9 +11,34 @@ import numpy as np
 from corpus.snapshots import last_complete_cutoff, take_snapshot
 from corpus.tables import Lake
 from corpus.visibility import View
+from generation.language_models.calls import Answer, Call
+from generation.model_access import ModelAccess
 from generation.topics import Topic
 from indexes.paper_index import PaperIndex
 from ingestion.errors import NotFound
+
+
+class Calls:
+    """Progress of a stage that asks a model: calls done of those planned, tokens, cost so far.
+
+    Attributes:
+        planned: calls that the stage will make; 0 where that is not known.
+    """
+
+    def __init__(self, what: str, progress: Callable[..., None]) -> None:
+        self.planned = 0
+        self._what, self._progress = what, progress
+        self._done = self._tokens = 0
+        self._cost: float | None = 0.0
+
+    def __call__(self, answer: Answer, call: Call) -> None:
+        self._done += 1
+        if not answer.is_cached:
+            self._tokens += answer.input_tokens + answer.output_tokens
+            self._cost = None if answer.cost is None or self._cost is None else self._cost + answer.cost
+        cost = "cost unknown" if self._cost is None else f"${self._cost:.4f}"
+        detail = f"{call.operation}, {self._tokens:,} tokens, {cost}"
+        self._progress(self._what, self._done, max(self._done, self.planned), detail)
 
 
 @dataclass
@@ -21,12 +47,15 @@ class Workshop:
 
     Attributes:
         progress: called with what is being done, items done, and items to do.
+        access: how models may be asked.
     """
 
     home: Path
     progress: Callable[[str, int, int], None] | None = None
+    access: ModelAccess = field(default_factory=ModelAccess)
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
     _index: PaperIndex | None = None
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def lake(self) -> Lake:
@@ -46,13 +75,18 @@ class Workshop:
         return self._index
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors of texts, each embedded once."""
-        if new := [t for t in dict.fromkeys(texts) if t not in self._embedded]:
-            self._embedded.update(zip(new, self.index.embedder.embed(new), strict=True))
+        """Unit vectors of texts, each embedded once; may be called by several threads."""
+        with self._turn:
+            if new := [t for t in dict.fromkeys(texts) if t not in self._embedded]:
+                self._embedded.update(zip(new, self.index.embedder.embed(new), strict=True))
         return np.stack([self._embedded[t] for t in texts])
 
     def tell(self, what: str) -> Callable[[int, int], None] | None:
         return (lambda done, total: self.progress(what, done, total)) if self.progress else None
+
+    def tell_calls(self, writer: str) -> Calls | None:
+        """Tells of each answer of a model; None where nobody listens."""
+        return Calls(f"asking {writer}", self.progress) if self.progress else None
 
 
 def cutoff_of(lake: Lake, topic: Topic) -> date:

@@ -4,7 +4,7 @@ Two writers stand behind this protocol: the extractive one, embedded and determi
 An operation gets everything it may use in its request; what it was not shown it cannot cite.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,6 +43,7 @@ class Evidence:
         standing: how good a paper of the topic it is (`Library.standing`), 1 for the best.
         card: of a paper that was read in full; None where only its record is known.
         passages: of its full text, those nearest to what is written about; of a paper not read in full none.
+        quotes: words of its full text that items of its card rest on, with where they stand.
     """
 
     paper: Paper
@@ -52,6 +53,7 @@ class Evidence:
     standing: float = 0.0
     card: PaperCard | None = None
     passages: tuple[EvidencePassage, ...] = ()
+    quotes: tuple[tuple[str, Span], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,15 +167,51 @@ class CompareRequest:
     avoid: frozenset[Span] = frozenset()
 
 
+@dataclass(frozen=True)
+class CardRequest:
+    """The card of one paper.
+
+    Attributes:
+        passages: prose of its full text in reading order; () where only the abstract is known.
+    """
+
+    paper: Paper
+    passages: tuple[CardPassage, ...] = ()
+
+
+@dataclass(frozen=True)
+class GroundRequest:
+    """A draft whose citations are held against what its papers say."""
+
+    draft: SectionDraft
+    request: DraftRequest
+
+
 class Writer(Protocol):
-    """The operations SurveyForge's method asks for; further methods add theirs."""
+    """The operations SurveyForge's method asks for; further methods add theirs.
+
+    Attributes:
+        name: `extractive`, or the model's `PROVIDER:NAME`.
+        version: changes with whatever decides what it writes.
+        card_version: changes with whatever decides its cards.
+        asks_a_model: it is asked in parallel, and for a number of sections and parts that is known before, so that its
+            calls can be planned.
+    """
 
     name: str
     version: str
+    card_version: str
+    asks_a_model: bool
 
+    async def card(self, request: CardRequest) -> PaperCard: ...
     async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]: ...
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]: ...
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]: ...
     async def draft(self, request: DraftRequest) -> SectionDraft: ...
     async def refine(self, request: RefineRequest) -> SectionDraft: ...
+    async def ground(self, request: GroundRequest) -> SectionDraft: ...
     async def compare(self, request: CompareRequest) -> Paragraph: ...
+
+    def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
+        """Evidence divided, in order, into parts for one rough outline each, of at most `most` papers."""
+        ...

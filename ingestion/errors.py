@@ -20,6 +20,8 @@ class LithouseError(Exception):
     """
 
     is_retryable = False
+    exit_code = 1
+    """Of the command that it ends: 3 where what was done before is kept and the same command goes on from there."""
 
     def __init__(self, what: str, *, which: str = "", advice: str = "") -> None:
         self.what = what

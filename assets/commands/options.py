@@ -58,10 +58,12 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
 
     bars: dict[str, tqdm] = {}
 
-    def told(what: str, done: int, total: int) -> None:
+    def told(what: str, done: int, total: int, detail: str = "") -> None:
         if what not in bars:
             bars[what] = tqdm(total=total, desc=what, file=sys.stderr, disable=None, leave=False)
         bars[what].total = total
+        if detail:
+            bars[what].set_postfix_str(detail, refresh=False)
         bars[what].update(done - bars[what].n)
 
     try:

@@ -5,15 +5,23 @@ import time
 import click
 
 from assets.commands.options import Command, json_flag, print_json, progress_bars
-from assets.commands.topic_options import check_names, known_topic, topic_asked, topic_options
+from assets.commands.topic_options import (
+    check_names,
+    known_topic,
+    model_access,
+    model_options,
+    topic_asked,
+    topic_options,
+)
 from assets.home import lithouse_home
 
 
 @click.command("outline", cls=Command)
 @topic_options
+@model_options
 @json_flag
 def command(
-    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, as_json
+    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, as_json, **asking
 ) -> None:
     """Print the outline of a topic's survey as Markdown, to edit and give back: `lithouse survey … --outline FILE`.
 
@@ -35,7 +43,9 @@ def command(
         topic, method = slug, named
     found = _newest(lake, home, topic, method, asked | {"withdrawn": withdrawn})
     if found is None:
-        found = _made(home, topic, method, model, parser, read, asked | {"withdrawn": withdrawn})
+        found = _made(
+            home, topic, method, model, parser, read, asked | {"withdrawn": withdrawn}, model_access(**asking)
+        )
     key, title, edition = found
     outline = editions.outline_of(lake, key, edition)
     rows = lake.read("outlines", topic=key, edition=edition).sort("position").to_dicts()
@@ -78,11 +88,12 @@ def _newest(lake, home, topic: str, method: str, asked: dict) -> tuple[str, str,
     return (row["topic"], row["title"], row["edition"]) if row["method"] == method or "/" in name else None
 
 
-def _made(home, topic: str, method: str, model: str, parser: str, read, asked: dict) -> tuple[str, str, str]:
+def _made(home, topic: str, method: str, model: str, parser: str, read, asked: dict, access) -> tuple[str, str, str]:
     from assets import runs
 
     with progress_bars() as told:
         edition = runs.outline(
-            home, topic_asked(home, topic, **asked), method, model, parser=parser, most_files=read, progress=told
-        )
+            home, topic_asked(home, topic, **asked), method, model, parser=parser, most_files=read, access=access,
+            progress=told,
+        )  # fmt: skip
     return edition.topic.key, edition.topic.title, edition.id

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from assets.commands.options import Command, json_flag, note, print_json, progress_bars
-from assets.commands.topic_options import check_names, topic_asked, topic_options
+from assets.commands.topic_options import check_names, model_access, model_options, topic_asked, topic_options
 from assets.home import lithouse_home
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
@@ -21,11 +21,13 @@ from ingestion.documents.parsing.parsers import DEFAULT_PARSER
     metavar="FILE",
     help="Write along this outline, as `lithouse outline` prints it and you edited it.",
 )
+@model_options
+@click.option("--estimate", is_flag=True, help="Print the calls and tokens a model would take; ask and write nothing.")
 @click.option("--force", is_flag=True, help="Compute every stage again.")
 @json_flag
 def command(
-    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, outline_file, force,
-    as_json,
+    topic, cutoff, description, method, model, pool, include, exclude, withdrawn, parser, read, outline_file, window,
+    concurrency, budget_tokens, budget_cost, verdicts, replay, estimate, force, as_json,
 ) -> None:  # fmt: skip
     """Materialize a topic's survey; TOPIC is a title, or the key of a topic named before.
 
@@ -35,8 +37,44 @@ def command(
     home = lithouse_home()
     asked = {"cutoff": cutoff, "description": description, "pool": pool, "include": include, "exclude": exclude}
     chosen = topic_asked(home, topic, **asked, withdrawn=withdrawn)
+    check_names(method, model)
     plan = _plan(home, chosen, method, outline_file) if outline_file else None
-    write(home, chosen, method, model, parser=parser, most_files=read, plan=plan, force=force, as_json=as_json)
+    access = model_access(
+        window=window, concurrency=concurrency, budget_tokens=budget_tokens, budget_cost=budget_cost,
+        verdicts=verdicts, replay=replay,
+    )  # fmt: skip
+    if estimate:
+        _estimate(home, chosen, method, model, parser, read, plan, access, as_json)
+        return
+    write(
+        home, chosen, method, model, parser=parser, most_files=read, plan=plan, access=access, force=force,
+        as_json=as_json,
+    )  # fmt: skip
+
+
+def _estimate(home, topic, method: str, model: str, parser: str, read, plan, access, as_json: bool) -> None:
+    from assets import runs
+    from assets.results import plan_result
+
+    with progress_bars() as told:
+        planned = runs.estimate(
+            home, topic, method, model, parser=parser, most_files=read, plan=plan, access=access, progress=told
+        )
+    result = plan_result(topic, model, planned)
+    if as_json:
+        print_json(result)
+        return
+    for row in result["plan"]:
+        click.echo(
+            f"  {row['asset']:<12} {row['operation']:<12} {row['calls']:>6,} calls  {row['input_tokens']:>12,} tokens in"
+            f"  ≤ {row['most_output_tokens']:>10,} out"
+        )
+    cost = result["most_cost"] if isinstance(result["most_cost"], str) else f"at most ${result['most_cost']:.4f}"
+    click.echo(
+        f"“{topic.title}” by {model}: {result['calls']:,} calls, {result['in_ledger']:,} of them answered by the ledger; "
+        f"about {result['input_tokens']:,} tokens in and at most {result['most_output_tokens']:,} out; cost {cost}. "
+        "Nothing was asked."
+    )
 
 
 def _plan(home, topic, method: str, file: Path):
@@ -61,6 +99,7 @@ def write(
     parser: str = DEFAULT_PARSER,
     most_files: int | None = None,
     plan=None,
+    access=None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -73,8 +112,9 @@ def write(
     started = time.monotonic()
     with progress_bars() as told:
         written = runs.survey(
-            home, topic, method, model, parser=parser, most_files=most_files, force=force, plan=plan, progress=told
-        )
+            home, topic, method, model, parser=parser, most_files=most_files, force=force, plan=plan, access=access,
+            progress=told,
+        )  # fmt: skip
     result = survey_result(home, written.row, Lake(home), time.monotonic() - started, written.stages_run)
     if as_json:
         print_json(result)
@@ -95,6 +135,15 @@ def show(result: dict) -> None:
         f"{len(result['consulted']):,} consulted → {len(result['references']):,} cited; "
         f"{result['sections']} sections, {result['sentences']} sentences"
     )
+    if result["writer"] != "extractive":
+        tokens = result["tokens"]
+        cost = result["cost"] if isinstance(result["cost"], str) else f"${result['cost']:.4f}"
+        told = result["grounding"]
+        click.echo(
+            f"  {result['writer']}: {tokens['input']:,} tokens in, {tokens['output']:,} out, {tokens['cached']:,} from the "
+            f"ledger, cost {cost}; {result['have']} of {result['expected']} parts written; of {told['cited']} citations "
+            f"{told['kept']} are borne by their papers, {told['removed']} were removed, {told['refused']} refused"
+        )
     for item in result["notes"]:
         label = "left out:" if item["item"][:1].isdigit() else "note on"  # sections have a number
         click.echo(f"  {label} {item['item']}: {item['reason']}")

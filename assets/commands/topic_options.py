@@ -14,7 +14,13 @@ _OPTIONS = (
     cutoff_option,
     click.option("--description", default="", help="More about the topic, searched with the title."),
     click.option("--method", default="surveyforge", show_default=True, help="How the survey is made."),
-    click.option("--model", default="extractive", show_default=True, help="Who writes it."),
+    click.option(
+        "--model",
+        default="extractive",
+        show_default=True,
+        metavar="extractive|PROVIDER:NAME",
+        help="Who writes it: the embedded writer, or a model; key and address come from the environment.",
+    ),
     click.option("--pool", type=click.IntRange(min=1), help="Papers the pool may hold.  [default: 1500]"),
     click.option(
         "--include", metavar="IDS|FILE", help="Papers that must be in the pool: ids, or a file such as a .bib."
@@ -93,9 +99,47 @@ def check_names(method: str, model: str) -> None:
     Raises:
         click.BadParameter: with those there are.
     """
-    from generation.stages import METHODS, WRITERS
+    from generation.model_access import check_writer
+    from generation.stages import METHODS
+    from ingestion.errors import LithouseError
 
     if method not in METHODS:
         raise click.BadParameter(f"'{method}' is no method; methods: {', '.join(METHODS)}.", param_hint="'--method'")
-    if model not in WRITERS:
-        raise click.BadParameter(f"'{model}' is no writer; writers: {', '.join(WRITERS)}.", param_hint="'--model'")
+    try:
+        check_writer(model)
+    except LithouseError as error:
+        raise click.BadParameter(error.message, param_hint="'--model'") from error
+
+
+_MODEL_OPTIONS = (
+    click.option("--window", type=click.IntRange(min=512), help="Tokens of the model's window, where it is not known."),
+    click.option("--concurrency", type=click.IntRange(min=1), help="Calls to the model at once.  [default: 8]"),
+    click.option("--budget-tokens", type=click.IntRange(min=1), help="Tokens that this run may spend."),
+    click.option("--budget-cost", type=click.FloatRange(min=0, min_open=True), help="US dollars that it may spend."),
+    click.option("--verdicts", is_flag=True, help="Have the model judge each sentence too, beside the rules."),
+    click.option("--replay", is_flag=True, help="Answer from the ledger only; asks no model and needs no key."),
+)
+
+
+def model_options(function: Callable) -> Callable:
+    """Add the options on how a model is asked; the command gets `window, concurrency, budget_tokens, budget_cost,
+    verdicts, replay`."""
+    for option in reversed(_MODEL_OPTIONS):
+        function = option(function)
+    return function
+
+
+def model_access(
+    *,
+    window: int | None,
+    concurrency: int | None,
+    budget_tokens: int | None,
+    budget_cost: float | None,
+    verdicts: bool,
+    replay: bool,
+):
+    """How models may be asked, as the options say."""
+    from generation.language_models.budgets import Budget
+    from generation.model_access import ModelAccess
+
+    return ModelAccess(Budget(budget_tokens, budget_cost), replay, window, concurrency, verdicts)

@@ -129,6 +129,7 @@ class BibliographyRow(dy.Schema):
 
 
 CARD_ITEM = dy.Struct({"text": dy.String(), "spans": dy.List(SPAN)})
+CARD_SUPPORT = dy.Struct({"field": dy.String(), "position": dy.Int32(), "support": dy.String(), "score": dy.Float64()})
 
 
 class PaperCardRow(dy.Schema):
@@ -145,6 +146,29 @@ class PaperCardRow(dy.Schema):
     methods = dy.List(CARD_ITEM, description="How, with where it says so.")
     findings = dy.List(CARD_ITEM, description="What it found, with where it says so.")
     limitations = dy.List(CARD_ITEM, description="What it says it does not do, with where it says so.")
+    status = dy.String(
+        nullable=True,
+        description="written, or failed: there is no card then; null in rows of before, which are written.",
+    )
+    failure = dy.String(nullable=True, description="Why there is no card; null where there is one.")
+    is_retryable = dy.Bool(
+        nullable=True, description="Whether the next run asks for it again; null where there is a card."
+    )
+    calls = dy.List(
+        dy.String(), nullable=True, description="Keys in language_model_calls of the calls that wrote it, in order."
+    )
+    flags = dy.List(
+        dy.String(),
+        nullable=True,
+        description="Places of the paper's text that try to instruct whoever reads it, which were withheld.",
+    )
+    supports = dy.List(
+        CARD_SUPPORT,
+        nullable=True,
+        description="For each item how its spans say it: exact, fuzzy (nearly the same words, score from .9), or "
+        "unsupported; null in rows of before, where all are exact.",
+        metadata={"unit": "score: 0 to 1"},
+    )
     created_at = dy.Datetime(**UTC, description="When it was made.")
 
 

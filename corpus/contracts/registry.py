@@ -1,6 +1,6 @@
 """All tables of the lake, by name."""
 
-from corpus.contracts import documents, papers, sources, surveys, topics
+from corpus.contracts import documents, language_models, papers, sources, surveys, topics
 from corpus.contracts.contract import Contract
 
 CONTRACTS: dict[str, Contract] = {
@@ -25,5 +25,6 @@ CONTRACTS: dict[str, Contract] = {
         surveys.SURVEY_SECTIONS,
         surveys.SURVEY_SENTENCES,
         surveys.SURVEYS,
+        language_models.LANGUAGE_MODEL_CALLS,
     )
 }

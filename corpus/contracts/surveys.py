@@ -78,7 +78,7 @@ class SurveySentence(dy.Schema):
     cited_ids = dy.List(dy.String(), description="Papers cited by the sentence.")
     spans = dy.List(
         SPAN,
-        description="Where the words stand in the source (characters, end exclusive).",
+        description="Where the words stand in the source (characters, end exclusive); of a written sentence, what in the cited papers bears it best.",
         metadata={"unit": "characters from 0"},
     )
     edits = dy.List(
@@ -89,6 +89,29 @@ class SurveySentence(dy.Schema):
     rows = dy.List(
         dy.Struct({"name": dy.String(), "value": dy.String(), "query": dy.String(nullable=True)}),
         description="What a composed sentence states: name in the template, value, and the query that gives it.",
+    )
+    calls = dy.List(
+        dy.String(),
+        nullable=True,
+        description="Of a written sentence: keys in language_model_calls of the calls that wrote it, the last one last; "
+        "null in editions of before this was kept.",
+    )
+    checks = dy.List(
+        dy.Struct(
+            {
+                "paper_id": dy.String(),
+                "verdict": dy.String(),
+                "similarity": dy.Float64(),
+                "reason": dy.String(),
+                "action": dy.String(),
+                "judge": dy.String(),
+            }
+        ),
+        nullable=True,
+        description="Of a written sentence: each citation held against what its paper says. Verdict grounded, weak or "
+        "ungrounded; similarity is the cosine to the nearest sentence of the paper that was shown; action kept, revised "
+        "(written again), removed (the citation is gone) or refused (the paper was not shown); judge rules, or a model. "
+        "Null in editions of before this was kept.",
     )
 
 
@@ -123,6 +146,27 @@ class SurveyEdition(dy.Schema):
         nullable=True, description="Papers of the pool that were read in full.", metadata={"unit": "papers"}
     )
     status = dy.String(description="complete or partial.")
+    have_count = dy.Int32(
+        nullable=True,
+        description="Sections and subsections that were written; null in editions of before this was kept.",
+        metadata={"unit": "sections"},
+    )
+    expected_count = dy.Int32(
+        nullable=True,
+        description="Sections and subsections of the outline that were to be written; null in editions of before this was kept.",
+        metadata={"unit": "sections"},
+    )
+    is_resumable = dy.Bool(
+        nullable=True,
+        description="The same command may write what is missing; null in editions of before this was kept.",
+    )
+    grounding = dy.Struct(
+        {"cited": dy.Int32(), "kept": dy.Int32(), "removed": dy.Int32(), "refused": dy.Int32()},
+        nullable=True,
+        description="What became of the citations of written sentences: given to papers that were shown, kept, removed "
+        "since the paper does not bear the sentence, refused since the paper was not shown; null where no model wrote.",
+        metadata={"unit": "citations"},
+    )
     failures = dy.List(
         dy.Struct({"item": dy.String(), "reason": dy.String()}), description="Items that failed, with the reason."
     )

@@ -1,5 +1,6 @@
 """The extractive writer: every operation answered by selecting and arranging what the papers say."""
 
+import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -7,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from generation.extractive import framing, prose
+from generation.cards import PaperCard
+from generation.extractive import cards, framing, prose
 from generation.extractive.comparing import comparison
 from generation.extractive.concepts import special_roots
 from generation.extractive.further import further
@@ -16,9 +18,11 @@ from generation.extractive.phrases import root
 from generation.extractive.selection import TOO_ALIKE
 from generation.values import Paper, Paragraph, Pattern, SectionDraft, Span
 from generation.writing import (
+    CardRequest,
     CompareRequest,
     DraftRequest,
     Evidence,
+    GroundRequest,
     MergeRequest,
     OutlineRequest,
     RefineRequest,
@@ -51,9 +55,23 @@ class ExtractiveWriter:
 
     name: ClassVar[str] = "extractive"
     version: ClassVar[str] = "1"
+    asks_a_model: ClassVar[bool] = False
 
     def __init__(self, embed: Callable[[Sequence[str]], np.ndarray]) -> None:
         self._embed = embed
+
+    @property
+    def card_version(self) -> str:
+        return cards.version()
+
+    async def card(self, request: CardRequest) -> PaperCard:
+        """The card in the paper's own words."""
+        return cards.extractive_card(request.paper, request.passages)
+
+    def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
+        """Parts of equal size, as few as hold all."""
+        count = max(1, math.ceil(len(evidence) / most))
+        return [list(evidence[i * len(evidence) // count : (i + 1) * len(evidence) // count]) for i in range(count)]
 
     async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]:
         """Groups of one chunk of papers under concepts of the chunk; what no concept holds goes without one."""
@@ -128,6 +146,10 @@ class ExtractiveWriter:
         said = {s.spans[0] for s in others}
         repeated = {s.spans[0] for s, score in zip(own, alike, strict=True) if score >= TOO_ALIKE or s.spans[0] in said}
         return self._write(request.request, repeated | said) if repeated else request.draft
+
+    async def ground(self, request: GroundRequest) -> SectionDraft:
+        """The draft as it is: each of its sentences is its source's."""
+        return request.draft
 
     async def compare(self, request: CompareRequest) -> Paragraph:
         """Works side by side with a result each reports; nothing where fewer than three report one."""

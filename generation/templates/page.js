@@ -23,6 +23,7 @@
   const sentenceOf = (place) => place.closest(SENTENCE) || place.closest("tr")?.querySelector(SENTENCE);
   const described = (sentence) => `${sentence.id.slice(1)} · ${sentence.className.split(" ")[0]}`;
   const pointer = (key, text) => {
+    if (!$("ref-" + key)) return key; // cited nowhere any more
     const link = make("a", "", text || `[${$("ref-" + key).value}] ${$("ref-" + key).querySelector(".title").textContent}`);
     link.href = "#ref-" + key;
     return link;
@@ -41,8 +42,9 @@
     }
     const spans = (held.spans || []).filter(([key]) => !cited || key === cited);
     const rows = (!cited || !spans.length) && held.rows;
+    if (sentence?.matches(".written")) fillWritten(sentence, held.checks || [], cited);
     for (const [key, from, text] of spans) {
-      card.append(make("p", "from", `From ${from}`, ...(cited ? [] : [" of ", pointer(key)])), make("blockquote", "", text));
+      card.append(make("p", "from", `${sentence.matches(".written") ? "Nearest to it in" : "From"} ${from}`, ...(cited ? [] : [" of ", pointer(key)])), make("blockquote", "", text));
     }
     if (held.edits) card.append(make("p", "from", "Changed"));
     for (const [name, before, after] of held.edits || []) {
@@ -55,6 +57,17 @@
       card.append(make("p", "change", make("span", "name", name.replaceAll("_", " ") + ": "), value, ...told));
     }
     if (cited) card.append(make("p", "from", pointer(cited, "In the references")));
+  }
+  // Who wrote it, and how each of its citations was checked.
+  function fillWritten(sentence, checks, cited) {
+    if (!cited) card.append(make("p", "", `Written by ${$("sources").dataset.writer}`));
+    if (!cited && sentence.matches(".unborne")) card.append(make("p", "lost", "No paper bears this: its citations were removed."));
+    for (const [key, verdict, similarity, reason, action, judge] of checks) {
+      if (cited && key !== cited) continue;
+      const told = { removed: "citation removed", refused: "citation refused" }[action] || verdict;
+      const by = judge === "rules" ? ` · similarity ${similarity.toFixed(2)}` : ` · judged by ${judge}`;
+      card.append(make("p", "check", make("b", verdict, told), action === "refused" ? "" : by, ...(reason ? [`: ${reason}`] : []), ...(cited ? [] : [make("span", "name", " · ", pointer(key))])));
+    }
   }
   function show(element, pin) {
     if (owner !== element) hide();

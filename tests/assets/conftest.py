@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.fixtures import Server, local_model, scripted  # noqa: F401
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "ingestion" / "sample"
 TOPIC, SLUG = "Retrieval-Augmented Generation", "retrieval-augmented-generation"
@@ -202,3 +204,18 @@ def small(indexed_lake: Path, home: Path) -> Path:
     """This test's home as a lake of ten papers with its index, not surveyed."""
     shutil.copytree(indexed_lake, home, ignore=shutil.ignore_patterns("dagster"))
     return home
+
+
+MODEL, KEY = "openai:scripted", "sk-scripted-0123456789abcdef"
+
+
+@pytest.fixture
+def ask(run, monkeypatch) -> Callable[..., Result]:
+    """`ask(server, "survey", TOPIC, …)`: the command with the server's address and a key in the environment."""
+
+    def asked(server: Server | None, command: str, *arguments: object, model: str = MODEL, key: str = KEY) -> Result:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url if server else "http://127.0.0.1:9/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        return run(command, *arguments, "--model", model)
+
+    return asked

@@ -6,7 +6,7 @@ Tests of the small lake, of the sample corpus and of real papers ask the same; a
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from corpus.tables import Lake
 from generation import captions
 from generation.extractive.adaptation import rebuild, reverse
 from generation.extractive.connecting import in_words
+from generation.grounding import counts
 from generation.naming import short_authors
 from generation.reprinting import load_survey, pinned
 from generation.values import Paper, SectionDraft, Sentence, Span, Survey
@@ -91,6 +92,9 @@ def unlike_their_spans(printed: Printed) -> list[str]:
     """Sentences of papers that are not their span, or not the span and the edits, forwards and backwards."""
     wrong = []
     for _, s in sentences_of(printed.survey):
+        if s.kind == "written":
+            continue  # `ungrounded` asks of these
+        wrong += [f"{s.kind} by a model: {s.text}"] * bool(s.calls or s.checks)
         if s.kind == "composed":
             wrong += [f"composed with a source: {s.text}"] * bool(s.spans or s.edits or not s.template)
             continue
@@ -160,12 +164,13 @@ def unborne(printed: Printed) -> list[str]:
 
 
 def repeated(printed: Printed) -> list[str]:
-    """Headings, paragraphs, sentences and spans that stand twice."""
+    """Headings, paragraphs and sentences that stand twice, and spans that are printed twice."""
     survey = printed.survey
     headings = [s.title for s in survey.sections]
     said = [" ".join(t.text for t in p) for s in survey.sections for p in s.paragraphs]
     texts = [t.text for _, t in sentences_of(survey)]
-    spans = [str(span) for _, t in sentences_of(survey) for span in t.spans]
+    # What bears a written sentence may bear another too.
+    spans = [str(span) for _, t in sentences_of(survey) if t.kind != "written" for span in t.spans]
     folded = (
         Counter(" ".join(re.findall(r"\w+", text.lower())) for text in group) for group in (headings, said, texts)
     )
@@ -242,4 +247,76 @@ def misdirected(printed: Printed) -> list[str]:
     return wrong
 
 
-CHECKS = (unlike_their_spans, untrue, unborne, repeated, unadmitted, unannounced, misdirected)
+def ungrounded(printed: Printed) -> list[str]:
+    """Written sentences that cite what no check let pass, or whose spans lead elsewhere than to what they cite."""
+    pages = {}
+    if "passages" in printed.versions:
+        held = printed.lake.read("passages", version=printed.versions["passages"])
+        pages = {p: (paper, page) for p, paper, page in held.select("passage_id", "paper_id", "page").iter_rows()}
+    wrong = []
+    for _, s in sentences_of(printed.survey):
+        if s.kind != "written":
+            continue
+        last = {check.paper_id: check for check in s.checks}
+        for paper_id in s.cited_ids:
+            check = last.get(paper_id)
+            if check is None:
+                wrong.append(f"{paper_id} was never checked: {s.text}")
+            elif check.verdict == "ungrounded" or check.action in ("removed", "refused"):
+                wrong.append(f"{paper_id} is {check.verdict} and {check.action}, but cited: {s.text}")
+            if not any(span.paper_id == paper_id for span in s.spans):
+                wrong.append(f"nothing is shown of {paper_id}: {s.text}")
+        for check in last.values():
+            if check.paper_id not in s.cited_ids and check.action not in ("removed", "refused"):
+                wrong.append(f"{check.paper_id} is {check.action}, but not cited: {s.text}")
+        wrong += [f"a similarity of {c.similarity}: {s.text}" for c in s.checks if not -1.001 <= c.similarity <= 1.001]
+        wrong += [f"{w}: {s.text}" for span in s.spans for w in _span_faults(printed, s, span, pages)]
+        wrong += [f"a token in the text: {s.text}"] * ("[@" in s.text)
+    return wrong
+
+
+def _span_faults(printed: Printed, sentence: Sentence, span: Span, pages: Mapping[str, tuple]) -> Iterator[str]:
+    if span.paper_id not in sentence.cited_ids:
+        yield f"a span of {span.paper_id}, which is not cited"
+    text = printed.passages.get(span.passage_id) if span.source == "passage" else printed.abstracts.get(span.paper_id)
+    if text is None or not 0 <= span.start < span.end <= len(text) or not text[span.start : span.end].strip():
+        yield f"a span of nothing, {span}"
+    if span.source == "passage" and pages.get(span.passage_id) != (span.paper_id, span.page):
+        yield f"a span of {pages.get(span.passage_id)} said to be of {span.paper_id}, page {span.page}"
+    if span.source == "abstract" and (span.page, span.passage_id) != (None, None):
+        yield "an abstract with a page"
+
+
+def unrecorded(printed: Printed) -> list[str]:
+    """Written sentences without the calls that wrote them, and what they cite without having been shown it.
+
+    Where the lake has no ledger, only whether calls are named at all.
+    """
+    written = [s for _, s in sentences_of(printed.survey) if s.kind == "written"]
+    wrong = [f"no call: {s.text}" for s in written if not s.calls]
+    if not written or printed.lake.version("language_model_calls") is None:
+        return wrong
+    calls = printed.lake.scan("language_model_calls").select("key", "status", "evidence").collect()
+    shown: dict[str, set[str]] = {}
+    for key, status, evidence in calls.iter_rows():
+        if status == "answered":
+            shown.setdefault(key, set()).update(evidence)
+    for s in written:
+        wrong += [f"a call that no ledger has, {key}: {s.text}" for key in s.calls if key not in shown]
+        seen = set().union(*(shown.get(key, set()) for key in s.calls))
+        wrong += [f"{paper_id} was not shown: {s.text}" for paper_id in s.cited_ids if paper_id not in seen]
+    return wrong
+
+
+def miscounted(printed: Printed) -> list[str]:
+    """What the survey's row says of citations that a model gave, where it is not what its sentences say."""
+    told, found = printed.row["grounding"], asdict(counts(*printed.survey.sections))
+    is_written = any(s.kind == "written" for _, s in sentences_of(printed.survey))
+    if told is None:
+        return ["written, but nothing is counted"] * is_written
+    return [] if told == found else [f"{told} told, {found} found"]
+
+
+CHECKS = (
+    unlike_their_spans, untrue, unborne, repeated, unadmitted, unannounced, misdirected, ungrounded, unrecorded, miscounted,
+)  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from corpus.contracts.registry import CONTRACTS
 from corpus.visibility import View
 from generation.card_store import card_keys, load_cards, missing_cards, store_cards
-from generation.cards import CardItem, PaperCard
+from generation.cards import CardFailure, CardItem, PaperCard
 from generation.values import Span
 from generation.workshop import view_of
 from ingestion.errors import NotFound
@@ -106,3 +106,51 @@ def test_a_topic_without_a_cutoff_sees_the_day_of_the_last_refresh(library_of) -
     view, _ = library_of([{"paper_id": A, "title": "T", "abstract": "We read."}])
     with pytest.raises(NotFound, match="never refreshed completely"):
         view_of(view.lake, define_topic("Reading"))
+
+
+def test_what_a_model_wrote_comes_back_with_its_calls_flags_and_supports(view, papers) -> None:
+    keys = card_keys(view, papers, "openai:x", "1")
+    span = Span(A, 0, 8)
+    fields = (
+        (CardItem("We read.", (span,)), CardItem("Nobody says so.", (), "unsupported", 0.0)),
+        (),
+        (CardItem("We reads.", (span,), "fuzzy", 0.94),),
+        (),
+    )
+    made = PaperCard(A, "openai:x", "1", *fields, calls=("k1", "k2"), flags=("abstract: marks of a chat",))
+    store_cards(view.lake, [(keys[A], made)], NOW)
+    assert load_cards(View(view.lake, view.cutoff), keys) == {A: made}
+
+
+def failed(paper_id: str, *, is_retryable: bool) -> PaperCard:
+    return PaperCard(paper_id, "openai:x", "1", (), (), (), (), ("k1",), (), CardFailure("no answer", is_retryable))
+
+
+def test_a_failure_that_may_pass_is_asked_again_and_replaced(view, papers) -> None:
+    keys = card_keys(view, papers, "openai:x", "1")
+    first = [failed(A, is_retryable=True), failed(B, is_retryable=False)]
+    assert store_cards(view.lake, [(keys[c.paper_id], c) for c in first], NOW) == 2
+    view = View(view.lake, view.cutoff)
+    assert missing_cards(view, keys) == [A]
+    assert load_cards(view, keys) == {c.paper_id: c for c in first}
+    written = PaperCard(A, "openai:x", "1", (CardItem("We read.", (Span(A, 0, 8),)),), (), (), ())
+    assert store_cards(view.lake, [(keys[A], written), (keys[B], first[1])], NOW) == 1
+    view = View(view.lake, view.cutoff)
+    assert missing_cards(view, keys) == []
+    assert load_cards(view, keys) == {A: written, B: first[1]}
+    assert len(view.lake.read("paper_cards")) == 2
+
+
+def test_a_card_of_before_the_new_columns_is_a_written_one(view, papers) -> None:
+    keys = card_keys(view, papers, "extractive", "1")
+    store_cards(view.lake, [(keys[A], card(A))], NOW)
+    before = view.lake.read("paper_cards")
+    nothing = [
+        pl.lit(None, t).alias(n)
+        for n, t in before.schema.items()
+        if n in ("status", "failure", "is_retryable", "calls", "flags", "supports")
+    ]
+    view.lake.replace("paper_cards", before.with_columns(nothing), None)
+    view = View(view.lake, view.cutoff)
+    assert load_cards(view, keys) == {A: card(A)}
+    assert missing_cards(view, {A: keys[A]}) == []

@@ -121,6 +121,8 @@ def themed_papers() -> list[Paper]:
 class SmallLibrary:
     """What `SurveyForge` reads of a library, over papers in memory."""
 
+    has_cards_of_abstracts = False
+
     def __init__(self, papers: Sequence[Paper], title: str = "Retrieval") -> None:
         self.topic = define_topic(title)
         self.view = SimpleNamespace(cutoff=date(2024, 1, 1), has_withdrawn=False, hidden_ids=list)

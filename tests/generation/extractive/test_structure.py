@@ -4,7 +4,8 @@ import asyncio
 
 from generation.captions import COMPARISON
 from generation.extractive.writer import ExtractiveWriter
-from generation.surveyforge import SurveyForge, SurveyForgeOptions
+from generation.surveyforge import SurveyForge
+from generation.surveyforge_options import SurveyForgeOptions
 from generation.values import Outline, OutlineNode, SectionDraft, Sentence, Span
 from tests.generation.extractive.conftest import SmallLibrary, make_paper
 from tests.generation.extractive.test_whole_survey import ScriptedWriter, surveyed

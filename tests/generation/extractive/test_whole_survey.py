@@ -6,7 +6,8 @@ from generation.cards import CardPassage
 from generation.extractive.adaptation import rebuild, reverse
 from generation.extractive.cards import own_names
 from generation.extractive.writer import ExtractiveWriter
-from generation.surveyforge import SurveyForge, SurveyForgeOptions
+from generation.surveyforge import SurveyForge
+from generation.surveyforge_options import SurveyForgeOptions
 from generation.values import SectionDraft, Sentence
 from generation.writing import EvidencePassage, SectionPlan
 from tests.generation.extractive.conftest import embed
@@ -16,7 +17,13 @@ from tests.generation.extractive.test_connecting import lake_of
 class ScriptedWriter:
     """Gives two sections of two subsections each, and keeps each request under the node it was for."""
 
-    name, version = "scripted", "1"
+    name, version, card_version, asks_a_model = "scripted", "1", "1", False
+
+    def portions(self, evidence, most):
+        return [list(evidence)]
+
+    async def ground(self, request):
+        return request.draft
 
     def __init__(self, themes):
         self._themes = themes

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 
 from generation.captions import COMPARISON, FLOW, TAXONOMY, TIMELINE
-from generation.page import PageFacts, WhyRow, page
-from generation.values import Edit, Paper, SectionDraft, Sentence, Span, StatedRow, Survey
+from generation.page import ModelFacts, PageFacts, WhyRow, page
+from generation.values import Check, Edit, Paper, SectionDraft, Sentence, Span, StatedRow, Survey
 
 DENSE, SPARSE, OLD, SUMMARY = "2005.11401", "1911.00001", "hep-th/9901001", "2312.10997"
 PASSAGE = f"{SPARSE}:p3"
@@ -154,3 +154,56 @@ def evil_sample() -> Sample:
 @pytest.fixture(scope="session")
 def evil_page() -> str:
     return evil_sample().page()
+
+
+def written_sample() -> Sample:
+    """A survey that a model wrote in part, with citations that held, that hold weakly, and that were taken out."""
+    base = sample_survey()
+    dense = next(p for p in base.papers if p.paper_id == DENSE)
+    where = dense.abstract.index("We train")
+    near = Span(DENSE, where, where + len("We train two encoders."))
+    passage = Span(SPARSE, 17, 54, "passage", PASSAGE, 7)
+    both = Sentence(
+        "written", "Vectors need two encoders to be trained, while counting holds on rare names.", (DENSE, SPARSE),
+        (near, passage), calls=("k1", "k2"),
+        checks=(
+            Check(DENSE, "grounded", 0.714, action="revised"),
+            Check(SPARSE, "weak", 0.412, "not in what was shown of the cited papers: CountBERT"),
+        ),
+    )  # fmt: skip
+    lost = Sentence(
+        "written", "Both reach 99.1% on any question & any $k$.", calls=("k1",),
+        checks=(
+            Check(OLD, "ungrounded", 0.31, "not in what was shown of the cited papers: 99.1%", "removed"),
+            Check("2401.00009", "ungrounded", 0.0, "the paper was not shown to the writer", "refused"),
+        ),
+    )  # fmt: skip
+    kept = Sentence(
+        "written", "Bags forget the order of words.", (OLD,), (Span(OLD, 0, 27),), calls=("k1",),
+        checks=(Check(DENSE, "ungrounded", 0.08, "nothing that was shown of the paper is near", "removed"), Check(OLD, "grounded", 0.83, judge="test:judge")),
+    )  # fmt: skip
+    plain = Sentence("written", "What follows asks how the two differ.", calls=("k1",))
+    listed = replace(both, text="Two encoders are trained at once.", cited_ids=(DENSE,), spans=(near,), checks=both.checks[:1], place="list")  # fmt: skip
+    lost_item = replace(lost, text="Nothing is as good.", place="list")
+    sections = (
+        SectionDraft("1", "Introduction", ((plain, both, lost, kept), (listed, lost_item))),
+        SectionDraft("2", "Words as Vectors", ((kept, both), (lost,))),
+    )
+    survey = Survey("Retrieval by Vectors", sections)
+    model = ModelFacts(123456, 7890, 4321, None, 14, 9, 5, 3)
+    facts = replace(
+        base.facts, writer="test:a-model", cited=3, has_summaries=False, have=2, expected=4, is_resumable=True,
+        model=model, notes=(("3 Open Problems", "the reply ended at its token limit"),),
+    )  # fmt: skip
+    papers = {p.paper_id: p for p in base.papers}
+    return Sample(survey, [papers[p] for p in survey.references], facts, base.passage_texts, ())
+
+
+@pytest.fixture(scope="session")
+def written() -> Sample:
+    return written_sample()
+
+
+@pytest.fixture(scope="session")
+def written_page(written: Sample) -> str:
+    return written.page()

@@ -1,0 +1,211 @@
+"""The calls that a survey will take, before any is made: how many of each operation, and about how many tokens.
+
+The number of calls follows from the method's shape, which is known beforehand; with a server that answers as asked they
+are made exactly. What repairs add (replies that do not fit, sentences that their papers do not bear, overloaded
+servers) is recorded in the ledger, and in no plan. Tokens are counted from the real prompts of cards and rough
+outlines; later prompts, which hold what was not written yet, are measured on prompts of the same kind and size.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from generation.language_models.calls import Call, ModelSettings
+from generation.language_models.prices import cost
+from generation.library import Library
+from generation.model_writer import calls
+from generation.model_writer.cards import shown_for_card
+from generation.model_writer.fitting import Count
+from generation.model_writer.merging import merge_calls
+from generation.model_writer.tables import LEAST_ROWS
+from generation.surveyforge import SurveyForge
+from generation.topics import Topic
+from generation.values import Outline, OutlineNode, Role, SectionDraft, Sentence
+from generation.writing import (
+    CardRequest,
+    CompareRequest,
+    DraftRequest,
+    Evidence,
+    OutlineRequest,
+    RefineRequest,
+    SectionPlan,
+    SubsectionsRequest,
+)
+
+_WORDS = "Sentences of this length stand for what is not written yet, and name ten or twelve words at least. "
+
+
+@dataclass(frozen=True)
+class PlannedCalls:
+    """Calls of one operation.
+
+    Attributes:
+        in_ledger: of these, calls whose answer is known to be there, which cost nothing.
+        input_tokens: of the prompts that are to be paid for.
+        most_output_tokens: that the replies to these may have.
+    """
+
+    asset: str
+    operation: str
+    calls: int
+    in_ledger: int
+    input_tokens: int
+    most_output_tokens: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All calls of a survey, in the order of its stages.
+
+    Attributes:
+        most_cost: US dollars, if every reply had all the tokens it may; None where no price is known.
+    """
+
+    parts: tuple[PlannedCalls, ...]
+    most_cost: float | None
+
+    @property
+    def calls(self) -> int:
+        return sum(part.calls for part in self.parts)
+
+
+class Planner:
+    """Plans the calls of one survey by one model.
+
+    Args:
+        count: tokens of messages and schema, as the gateway counts them.
+        is_answered: whether the ledger holds the answer to a call.
+    """
+
+    def __init__(self, settings: ModelSettings, count: Count, is_answered: Callable[[Call], bool]) -> None:
+        self._settings, self._count, self._is_answered = settings, count, is_answered
+
+    def plan(
+        self,
+        topic: Topic,
+        library: Library,
+        method: SurveyForge,
+        cards: Sequence[CardRequest],
+        outline: Outline | None,
+        *,
+        verdicts: bool,
+    ) -> Plan:
+        """The plan of what is not done yet.
+
+        Args:
+            cards: papers whose card is missing.
+            outline: that stands already, or that a person gave; None where it is to be made.
+            verdicts: a model judges the sentences too.
+        """
+        parts = [self._cards(cards)]
+        best = library.best(method.options.outline_papers)
+        evidence = tuple(method.evidence(library, p) for p in library.vectors(best)[0])
+        if outline is None:
+            shape = method.shape(len(evidence), method.section_count(len(evidence), method.patterns(library)))
+            parts += self._outline(topic, method, evidence, shape.sections, shape.parts)
+            leaves, parents, sections = (
+                shape.sections * (shape.parts or 1),
+                shape.parts and shape.sections,
+                shape.sections,
+            )
+        else:
+            body = [n for n in outline.nodes if n.role == "body"]
+            leaves = sum(n.role == "body" for n in outline.leaves())
+            sections = sum(n.level == 1 for n in body)
+            parents = len(body) - leaves
+        parts += self._survey(topic, method, evidence, leaves, parents, sections, verdicts=verdicts)
+        parts = [part for part in parts if part.calls]
+        paid = [cost(self._settings, part.input_tokens, part.most_output_tokens) for part in parts]
+        return Plan(tuple(parts), None if None in paid else sum(paid))
+
+    def _cards(self, requests: Sequence[CardRequest]) -> PlannedCalls:
+        built = [
+            calls.card_call(self._settings, self._count, shown_for_card(r), is_full_text=bool(r.passages)).call
+            for r in requests
+        ]
+        return self._exact("paper_cards", built)
+
+    def _outline(
+        self, topic: Topic, method: SurveyForge, evidence: Sequence[Evidence], sections: int, parts: int
+    ) -> list[PlannedCalls]:
+        portions = calls.portions(self._settings, self._count, evidence, method.options.chunk_size)
+        rough = [
+            calls.outline_call(self._settings, self._count, OutlineRequest(topic.title, tuple(p), (), sections)).call
+            for p in portions
+        ]
+        merges = merge_calls(self._settings, len(portions), sections)
+        plan = SectionPlan("A heading of some length", _WORDS, (_WORDS,) * 3, ())
+        # A rough outline's prompt is longer than a merge's for the same window, so it stands for it.
+        found = [self._exact("outline", rough), self._like("outline", "merge", rough[:1], merges)]
+        if parts:
+            memory = tuple(evidence[: method.options.memory_size])
+            request = SubsectionsRequest(topic.title, plan, memory, (), parts, ())
+            like = [calls.subsections_call(self._settings, self._count, request).call]
+            found.append(self._like("outline", "subsections", like, sections))
+        return found
+
+    def _survey(
+        self,
+        topic: Topic,
+        method: SurveyForge,
+        evidence: Sequence[Evidence],
+        leaves: int,
+        parents: int,
+        sections: int,
+        *,
+        verdicts: bool,
+    ) -> list[PlannedCalls]:
+        node = OutlineNode("2", "A heading of some length", _WORDS)
+        shown = tuple(evidence[: method.options.kept_per_query])
+        headings = tuple((str(i), node.title, "body") for i in range(leaves))
+
+        def request(role: Role) -> DraftRequest:
+            return DraftRequest(topic.title, node.number, node.title, _WORDS, role, shown, outline=headings)
+
+        settings, count = self._settings, self._count
+        drafts = {role: calls.draft_call(settings, count, request(role)).call for role in _ROLES}
+        body = request("body")
+        like = _as_long_as(drafts["body"].most_tokens, [e.paper.paper_id for e in shown])
+        refine = calls.refine_call(settings, count, RefineRequest(like, (like, like), body)).call
+        framing = [drafts["introduction"], drafts["open_problems"], drafts["conclusion"]]
+        found = [
+            self._like("survey", "draft", [drafts["body"]], leaves + parents, framing),
+            self._like("survey", "refine", [refine], leaves),
+        ]
+        if verdicts:
+            judged = calls.verdict_call(settings, count, body, list(like.sentences())).call
+            found.append(self._like("survey", "verdict", [judged], leaves + parents + len(framing)))
+        if len(shown) >= LEAST_ROWS:
+            table = calls.compare_call(settings, count, CompareRequest("2", node.title, shown)).call
+            found.append(self._like("survey", "compare", [table], sections))
+        return found
+
+    def _exact(self, asset: str, built: Sequence[Call]) -> PlannedCalls:
+        paid = [call for call in built if not self._is_answered(call)]
+        operation = built[0].operation if built else ""
+        tokens = sum(self._count(c.messages, c.schema) for c in paid)
+        return PlannedCalls(
+            asset, operation, len(built), len(built) - len(paid), tokens, sum(c.most_tokens for c in paid)
+        )
+
+    def _like(
+        self, asset: str, operation: str, like: Sequence[Call], times: int, more: Sequence[Call] = ()
+    ) -> PlannedCalls:
+        each = [(self._count(c.messages, c.schema), c.most_tokens) for c in (*like, *more)]
+        (tokens, most), rest = each[0], each[1:]
+        return PlannedCalls(
+            asset, operation, times + len(rest), 0, times * tokens + sum(t for t, _ in rest),
+            times * most + sum(m for _, m in rest),
+        )  # fmt: skip
+
+
+_ROLES: tuple[Role, ...] = ("body", "introduction", "open_problems", "conclusion")
+
+
+def _as_long_as(tokens: int, paper_ids: Sequence[str]) -> SectionDraft:
+    """A draft of so many tokens that cites these papers in turn."""
+    sentences = max(1, tokens // (2 * len(_WORDS.split())))
+    written = tuple(
+        Sentence("written", _WORDS.strip(), (paper_ids[i % len(paper_ids)],) if paper_ids else ())
+        for i in range(sentences)
+    )
+    return SectionDraft("2", "A heading of some length", (written,))

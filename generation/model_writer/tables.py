@@ -1,0 +1,87 @@
+"""Tables by a model: rows of its reply as sentences, each cell held against its paper before it is printed.
+
+Captions and columns are those of `generation.captions`. Not here: asking (`writer`).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from generation.captions import COMPARISON
+from generation.extractive.sentences import own_name
+from generation.grounding import Embed, check_draft, sources_of
+from generation.language_models.replies import Reading, read
+from generation.model_writer.schemas import ComparedRow, CompareReply
+from generation.model_writer.texts import is_prose, plain
+from generation.naming import quoted, short_authors
+from generation.values import Paper, Paragraph, SectionDraft, Sentence, StatedRow
+from generation.writing import CompareRequest
+
+COLUMNS = ("Work", "Year", "Approach", "Reported result")
+LEAST_ROWS = 3
+_ABSENT = "–"
+
+
+def read_rows(text: str, shown: Sequence[str]) -> Reading[tuple[ComparedRow, ...]]:
+    """Rows of a reply, one a paper; those of papers that were not shown are left out and told."""
+    reading = read(text, CompareReply)
+    rows: dict[str, ComparedRow] = {}
+    unknown = []
+    for row in reading.value.rows:
+        if row.paper in shown:
+            rows.setdefault(row.paper, row)
+        else:
+            unknown.append(row.paper[:80])
+    told = (f"these ids are not among those shown: {', '.join(dict.fromkeys(unknown))}",) if unknown else ()
+    return Reading(tuple(rows.values()), (*reading.problems, *told))
+
+
+def table_of(request: CompareRequest, rows: Sequence[ComparedRow], keys: tuple[str, ...], embed: Embed) -> Paragraph:
+    """Caption and rows, older works first; a cell that its paper does not bear is left out, and a row without a result.
+
+    () where fewer than three rows stand.
+    """
+    papers: Mapping[str, Paper] = {e.paper.paper_id: e.paper for e in request.evidence}
+    said = [(row, plain(row.approach).rstrip("."), plain(row.result)) for row in rows]
+    said = [each for each in said if re.search(r"\d", each[2]) and is_prose(each[2])]
+    cells = [
+        Sentence("written", text or _ABSENT, (row.paper,), place="table", calls=keys)
+        for row, approach, result in said
+        for text in (approach, result)
+    ]
+    draft = check_draft(
+        SectionDraft(request.number, request.title, (tuple(cells),)), sources_of(request.evidence), embed,
+        allowed_terms=(request.title,),
+    )  # fmt: skip
+    checked = list(draft.sentences())
+    found = []
+    for i, (row, _, _) in enumerate(said):
+        approach, result = checked[2 * i], checked[2 * i + 1]
+        if _is_borne(result):
+            stated = approach.text if _is_borne(approach) else _ABSENT
+            found.append((papers[row.paper], stated, result))
+    if len(found) < LEAST_ROWS:
+        return ()
+    caption = Sentence(
+        "composed", COMPARISON.format(section=request.number), template=COMPARISON, place="caption",
+        rows=(StatedRow("section", request.number), *(StatedRow("column", c) for c in COLUMNS)),
+    )  # fmt: skip
+    found.sort(key=lambda f: (f[0].submitted_latest, f[0].paper_id))
+    return (caption, *(_row(*f) for f in found))
+
+
+def _is_borne(cell: Sentence) -> bool:
+    return all(check.verdict != "ungrounded" for check in cell.checks)
+
+
+def _row(paper: Paper, approach: str, result: Sentence) -> Sentence:
+    where = f"FROM papers WHERE paper_id = {quoted(paper.paper_id)}"
+    own, authors = own_name(paper), short_authors(paper)
+    if own:
+        work = StatedRow("work", own, f"SELECT split_part(title, ':', 1) {where}")
+    elif authors:
+        work = StatedRow("work", authors[0], f"SELECT authors, collaborations {where}")
+    else:
+        work = StatedRow("work", paper.title, f"SELECT title {where}")
+    year = StatedRow("year", str(paper.year), f"SELECT year(submitted_latest) {where}")
+    return replace(result, rows=(work, year, StatedRow("approach", approach)))

@@ -1,0 +1,214 @@
+"""What a model wrote as sentences of a draft: citations out of the text, nothing in it that prints as anything else.
+
+From the structured form, where each sentence names its papers, and from Markdown with pandoc tokens. Tokens and ids
+of papers that were not shown are refused, never guessed; anything else in brackets stays text. Links, pictures, HTML
+and addresses never come out. Not here: whether a paper bears its sentence (`generation.grounding`).
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from generation.citations import paper_of_key
+from generation.language_models.calls import Unfit
+from generation.language_models.replies import Reading, plain_text, read
+from generation.mathtext import outside_math
+from generation.model_writer.schemas import DraftReply
+from generation.outline_plans import heading_key
+from generation.prompting.fencing import cleaned
+from generation.prompting.instructions import WITHHELD
+from generation.tidying import blocks, tidied
+from generation.values import Check, Paragraph, SectionDraft, Sentence
+from ingestion.sentences import split
+
+NOT_SHOWN = "the paper was not shown to the writer"
+
+_KEY = r"-?@(?:\{[^{}\]\s]+\}|[^\s\[\];,{}]+)"
+_TOKEN = re.compile(rf"[ \t]*\[\s*({_KEY}(?:\s*[;,]\s*{_KEY})*)\s*\]")
+_ONE_KEY = re.compile(r"@(?:\{([^{}\]\s]+)\}|([^\s\[\];,{}]+))")
+_ADDRESS = re.compile(
+    r"(?:https?|ftp|file|javascript)://?[^\s<>\"'”)\]]*|(?:javascript|mailto):[^\s<>\"'”)\]]+|data:[a-z]+/[^\s<>\"'”)\]]+|"
+    r"\bwww\.[^\s<>\"'”)\]]+|"
+    r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|ai|edu|gov|dev|co|app|me|info|xyz|example|test|[a-z]{2})/[^\s<>\"'”)\]]*|"
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b",
+    re.IGNORECASE,
+)
+_FINAL_STOPS = re.compile(r"[.,;:!?]*$")
+_EMPTY_BRACKETS = re.compile(r"\s+(?:\(\s*[,;]?\s*\)|\[\s*[,;]?\s*\])")
+_POINTS_NOWHERE = re.compile(r"\b(?:at|via|from|see|on|in|under|here|is|are)\W*$", re.IGNORECASE)
+_BEFORE_MARK = re.compile(r"\s+([.,;:!?])(?=\s|$)")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+")
+_IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LEAST_WORDS, _LEAST_IDEOGRAPHS = 2, 6
+_CITATION_PLACES = (0xE000, 0xF8FF)
+_TAGS = (
+    "a|abbr|article|audio|b|base|big|blockquote|body|br|button|canvas|center|code|div|em|embed|font|footer|form|frame|h[1-6]|"
+    "head|header|hr|html|i|iframe|img|input|li|link|meta|nav|object|ol|p|picture|pre|script|section|small|source|span|strike|"
+    "strong|style|sub|sup|svg|table|tbody|td|textarea|th|thead|title|tr|u|ul|video"
+)
+# Only what is HTML goes: <MASK> or <think> are words of some papers, and printed as such.
+_HTML = re.compile(
+    rf"<(script|style)\b.*?</\1\s*>|</?(?:{_TAGS})(?:[\s/][^<>]*)?>|<!--.*?-->", re.DOTALL | re.IGNORECASE
+)
+_MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"!\[[^\[\]]*\]\([^()]*(?:\([^()]*\)[^()]*)*\)"), ""),
+    (re.compile(r"\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)"), r"\1"),
+    (re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)"), r"\2"),
+    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*?[^\s*])\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_]*?[^\s_])_(?![\w_])"), r"\1"),
+)
+"""Pictures, links, code, strong and slanted text, and what stays of each; a lone mark (“A* search”) is text."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence as written: its text without citations, papers it cites, and ids it names that were not shown."""
+
+    text: str
+    papers: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+
+
+def read_draft(text: str, shown: Collection[str], *, is_markdown: bool) -> Reading[tuple[Paragraph, ...]]:
+    """Paragraphs of a reply, and the ids it names that were not shown as problems.
+
+    Raises:
+        Unfit: it holds no sentence.
+        EmptyReply, Refused, Truncated: as `replies.read`.
+    """
+    if is_markdown:
+        paragraphs, problems = list(_markdown_lines(plain_text(text), shown)), ()
+    else:
+        reading = read(text, DraftReply)
+        problems = reading.problems
+        paragraphs = [
+            [line for s in p.sentences for line in lines_of(s.text, s.papers, shown)] for p in reading.value.paragraphs
+        ]
+    said = [p for p in _without_repeats(paragraphs) if p]
+    if not said:
+        raise Unfit("the reply holds no sentence", text=text)
+    unknown = dict.fromkeys(i for p in said for line in p for i in line.refused)
+    told = (f"these ids are not among those that may be cited: {', '.join(unknown)}",) if unknown else ()
+    return Reading(tuple(tuple(sentence_of(line) for line in p) for p in said), (*problems, *told))
+
+
+def sentence_of(line: Line) -> Sentence:
+    """A written sentence; what it cited in vain is told in its checks."""
+    refused = tuple(Check(p, "ungrounded", 0.0, NOT_SHOWN, "refused") for p in line.refused)
+    return Sentence("written", line.text, line.papers, checks=refused)
+
+
+def draft_of(number: str, title: str, paragraphs: Sequence[Paragraph], keys: tuple[str, ...]) -> SectionDraft:
+    """The draft of a node, each sentence with the calls that wrote it."""
+    written = tuple(tuple(replace(s, calls=keys) for s in paragraph) for paragraph in paragraphs)
+    return SectionDraft(number, title, written)
+
+
+def lines_of(text: str, papers: Sequence[str], shown: Collection[str]) -> list[Line]:
+    """One text that should be a sentence: its sentences, each with the papers of its tokens.
+
+    Papers listed beside the text belong to all of them, so that none goes unchecked; to the last one where tokens in the
+    text tell the others' papers.
+    """
+    # Whatever the text has of Markdown goes; a sentence has no structure.
+    found = list(_sentences(_LIST_MARK.sub("", " ".join(text.split())), shown))
+    listed, refused = _known(papers, shown)
+    if not found:
+        return []
+    named = {p for line in found for p in line.papers}
+    if not named:
+        found = [Line(line.text, listed, line.refused) for line in found]
+    last = found[-1]
+    more = (p for p in listed if p not in named)
+    found[-1] = Line(
+        last.text, tuple(dict.fromkeys([*last.papers, *more])), tuple(dict.fromkeys([*last.refused, *refused]))
+    )
+    return found
+
+
+def plain(text: str) -> str:
+    """Text as one line of prose: no Markdown marks, no HTML, no links, pictures or addresses; math stays."""
+    text = _HTML.sub("", text)
+    text = outside_math(cleaned(text), _without_marks)
+    text = _ADDRESS.sub(lambda m: _FINAL_STOPS.search(m.group(0)).group(0), text)
+    text = _EMPTY_BRACKETS.sub("", text.replace(WITHHELD, ""))
+    return _BEFORE_MARK.sub(r"\1", " ".join(text.split())).strip()
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text has words enough to say something: an id, a date or a lone term has not."""
+    words = sum(bool(re.search(r"[^\W\d_]{2,}", word)) for word in text.split())
+    return words >= _LEAST_WORDS or len(_IDEOGRAPHS.findall(text)) >= _LEAST_IDEOGRAPHS
+
+
+def _without_repeats(paragraphs: Sequence[Sequence[Line]]) -> Iterator[list[Line]]:
+    """The paragraphs without sentences that stand before, word for word, and without what is no sentence."""
+    seen: set[str] = set()
+    for paragraph in paragraphs:
+        kept = []
+        for line in paragraph:
+            key = heading_key(line.text)
+            if key not in seen and is_prose(line.text):
+                seen.add(key)
+                kept.append(line)
+        yield kept
+
+
+def _without_marks(text: str) -> str:
+    for pattern, kept in _MARKS:
+        text = pattern.sub(kept, text)
+    return text
+
+
+def _markdown_lines(text: str, shown: Collection[str]) -> Iterator[list[Line]]:
+    """Paragraphs of Markdown; headings, code, tables, quotations and references of its own are no prose of a node."""
+    for block in blocks(tidied(text, 3)):
+        if block.level or block.is_code or block.text.lstrip().startswith(("|", "<", "---", "***")):
+            continue
+        if re.match(r"\[\d+\]:?\s", block.text) or heading_key(block.text) in ("references", "bibliography"):
+            continue
+        lines = [_LIST_MARK.sub("", line) for line in block.text.splitlines()]
+        if found := list(_sentences(" ".join(lines), shown)):
+            yield found
+
+
+def _sentences(text: str, shown: Collection[str]) -> Iterator[Line]:
+    """Sentences of a text with tokens; a token behind a full stop belongs to the sentence before it."""
+    tokens: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+
+    def held(match: re.Match) -> str:
+        keys = [paper_of_key(a or b) for a, b in _ONE_KEY.findall(match.group(1))]
+        tokens.append(_known(keys, shown))
+        return chr(_CITATION_PLACES[0] + len(tokens) - 1)
+
+    # Characters of the private use area mark the places; text that brings its own loses them.
+    text = re.sub("[\ue000-\uf8ff]", "", text)
+    marked = re.sub(r"([.!?])((?:\s*[\ue000-\uf8ff])+)", r"\2\1", _TOKEN.sub(held, text))
+    for start, end in split(marked) or [(0, len(marked))]:
+        own = marked[start:end]
+        cited = [
+            tokens[ord(c) - _CITATION_PLACES[0]] for c in own if _CITATION_PLACES[0] <= ord(c) <= _CITATION_PLACES[1]
+        ]
+        said = plain(re.sub("[\ue000-\uf8ff]", "", own))
+        papers = tuple(dict.fromkeys(p for known, _ in cited for p in known))
+        refused = tuple(dict.fromkeys(p for _, unknown in cited for p in unknown))
+        # Without its address, "Code is at …" says nothing.
+        is_stub = _ADDRESS.search(own) and _POINTS_NOWHERE.search(said)
+        if re.search(r"\w", said) and not is_stub:
+            yield Line(said, papers, refused)
+
+
+def _known(keys: Sequence[str], shown: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ids that were shown, and ids that were not; versions and forms that people write name the same paper."""
+    known, unknown = [], []
+    for key in keys:
+        key = key.strip().strip("[]@").strip()
+        plain_key = re.sub(r"^arxiv:\s*|(?<=\d)v\d+$", "", key, flags=re.IGNORECASE)
+        if key in shown:
+            known.append(key)
+        elif plain_key in shown:
+            known.append(plain_key)
+        elif key:
+            unknown.append(cleaned(key)[:80])
+    return tuple(dict.fromkeys(known)), tuple(dict.fromkeys(unknown))

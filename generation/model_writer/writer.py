@@ -1,0 +1,264 @@
+"""The writer that asks a model: every operation a call, or as many as fit the window, read and held to what was asked.
+
+Belongs here: which calls an operation makes and what becomes of their replies. Not here: prompts (`calls`, `showing`),
+asking until a reply fits (`asking`), the network and the ledger (`language_models.gateway`).
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from corpus.hashing import text_hash
+from generation import grounding, grounding_terms
+from generation.cards import CardFailure, PaperCard
+from generation.language_models import replies
+from generation.language_models.calls import FatalFailure, ModelFailure, WindowTooSmall
+from generation.language_models.replies import Reading, read
+from generation.model_writer import (
+    asking,
+    calls,
+    cards,
+    fitting,
+    framing,
+    grounding_rounds,
+    merging,
+    plans,
+    schemas,
+    showing,
+    tables,
+    texts,
+)  # fmt: skip
+from generation.model_writer.asking import ask_for
+from generation.model_writer.calls import FRAMING, Built
+from generation.model_writer.cards import card_of, shown_for_card
+from generation.model_writer.framing import composed_for
+from generation.model_writer.grounding_rounds import grounded
+from generation.model_writer.merging import groups_of, merge_call, merge_fan
+from generation.model_writer.plans import read_plans
+from generation.model_writer.schemas import CardReply, SectionsReply, SubsectionsReply
+from generation.model_writer.tables import LEAST_ROWS, read_rows, table_of
+from generation.model_writer.texts import draft_of, read_draft
+from generation.prompting import fencing, instructions
+from generation.values import Failure, Paragraph, SectionDraft
+from generation.writing import (
+    CardRequest,
+    CompareRequest,
+    DraftRequest,
+    Evidence,
+    GroundRequest,
+    MergeRequest,
+    OutlineRequest,
+    RefineRequest,
+    SectionPlan,
+    SubsectionsRequest,
+)
+
+_CODE = (
+    schemas, calls, showing, fitting, merging, framing, texts, plans, tables, cards, asking, grounding_rounds, grounding,
+    grounding_terms, replies, fencing, instructions,
+)  # fmt: skip
+"""Modules that decide what is asked and what is made of the reply."""
+
+_CARD_CODE = (schemas, calls, cards, asking, replies, fencing, instructions)
+
+
+class ModelWriter:
+    """Asks one model.
+
+    Args:
+        gateway: with `settings`, `ask(call)` and `count(messages, schema)`.
+        embed: texts → unit vectors (n, d), to hold sentences against papers.
+        verdicts: the model also judges each cited sentence.
+
+    Attributes:
+        left_out: papers that had no room in a call that should have shown them, and why.
+        notes: what could not be revised, judged or brought into form, and stands as it was.
+    """
+
+    asks_a_model: ClassVar[bool] = True
+
+    def __init__(self, gateway, embed: Callable[[Sequence[str]], np.ndarray], *, verdicts: bool = False) -> None:
+        self._gateway = gateway
+        self._embed = embed
+        self.verdicts = verdicts
+        self.left_out: list[Failure] = []
+        self.notes: list[Failure] = []
+
+    @property
+    def name(self) -> str:
+        return self._gateway.settings.name
+
+    @cached_property
+    def version(self) -> str:
+        """Hash of templates, code and what of the settings decides the text."""
+        return self._hash(*calls.FIELDS, code=_CODE, verdicts=self.verdicts)
+
+    @cached_property
+    def card_version(self) -> str:
+        return self._hash("card", code=_CARD_CODE)
+
+    def _hash(self, *operations: str, code, **more: object) -> str:
+        settings = self._gateway.settings
+        sources = [Path(module.__file__).read_text(encoding="utf-8") for module in code]
+        decided = {"window": settings.window, "output": settings.output, "margin": settings.token_margin, **more}
+        deciding = json.dumps(decided | dict(settings.deciding), sort_keys=True, default=str)
+        hashes = [calls.template_hashes(operation) for operation in sorted(operations)]
+        return text_hash("\x1f".join([*hashes, *sources, deciding]))[:12]
+
+    def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
+        """Evidence in portions of at most `most` papers and about 30,000 tokens, or what the window bears."""
+        return calls.portions(self._gateway.settings, self._gateway.count, evidence, most)
+
+    async def card(self, request: CardRequest) -> PaperCard:
+        """The card of a paper; a failure of its own stands in it.
+
+        Raises:
+            FatalFailure: every further card would fail the same way.
+        """
+        paper = shown_for_card(request)
+        try:
+            built = calls.card_call(
+                self._gateway.settings, self._gateway.count, paper, is_full_text=bool(request.passages)
+            )
+            asked = await ask_for(self._gateway, built.call, lambda text: read(text, CardReply))
+        except FatalFailure:
+            raise
+        except ModelFailure as error:
+            failed = CardFailure(error.message, error.is_retryable)
+            keys = (error.key,) if error.key else ()
+            return PaperCard(
+                request.paper.paper_id, self.name, self.card_version, (), (), (), (), keys, paper.flags, failed
+            )
+        return card_of(request, asked.value, self.name, self.card_version, asked.keys, paper.flags)
+
+    async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]:
+        """Exactly as many sections as asked for, or what the model gave of them after all repairs; no papers in them."""
+        if not request.evidence:
+            return ()
+        built = calls.outline_call(self._gateway.settings, self._gateway.count, request)
+        self._leave_out(built, "outline")
+
+        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
+            reading = read(text, SectionsReply)
+            return read_plans(
+                reading.value.sections, request.section_count, FRAMING, request.patterns, "sections", reading.problems,
+                text,
+            )  # fmt: skip
+
+        return await self._asked(built, plans_of)
+
+    async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
+        """One outline, merged by levels where the rough ones do not fit one call."""
+        rough = [plans for plans in request.rough if plans]
+        if not rough:
+            return ()
+        fan = merge_fan(self._gateway.settings, request.section_count)
+        while len(rough) > 1:
+            at, groups = 0, []
+            for size in groups_of(len(rough), fan):
+                groups.append(rough[at : at + size])
+                at += size
+            rough = list(await asyncio.gather(*(self._merged(request, group) for group in groups)))
+        return rough[0]
+
+    async def _merged(self, request: MergeRequest, rough: Sequence[tuple[SectionPlan, ...]]) -> tuple[SectionPlan, ...]:
+        if len(rough) == 1:
+            return rough[0]
+        built = merge_call(self._gateway.settings, self._gateway.count, request, rough)
+        taken = (*request.taken, *FRAMING)
+
+        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
+            reading = read(text, SectionsReply)
+            return read_plans(
+                reading.value.sections, request.section_count, taken, request.patterns, "sections", reading.problems,
+                text,
+            )  # fmt: skip
+
+        return await self._asked(built, plans_of)
+
+    async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
+        """Exactly as many subsections as asked for, or what the model gave of them after all repairs."""
+        if not request.memory or request.most < 1:
+            return ()
+        built = calls.subsections_call(self._gateway.settings, self._gateway.count, request)
+        taken = (*request.taken, request.section.title, *FRAMING)
+
+        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
+            reading = read(text, SubsectionsReply)
+            return read_plans(
+                reading.value.subsections, request.most, taken, request.patterns, "subsections", reading.problems, text
+            )
+
+        return await self._asked(built, plans_of)
+
+    async def draft(self, request: DraftRequest) -> SectionDraft:
+        """The text of a node by its role; nothing is asked where there is no evidence."""
+        if not request.evidence:
+            return SectionDraft(request.number, request.title, ())
+        built = calls.draft_call(self._gateway.settings, self._gateway.count, request)
+        home = {e.paper.paper_id for e in request.evidence if e.is_home}
+        if request.role == "body":
+            self._leave_out(replace(built, left_out=tuple(p for p in built.left_out if p in home)), built.call.item)
+        written = await self._written(request, built)
+        composed = composed_for(request, self.name)
+        return replace(written, paragraphs=(*written.paragraphs, composed)) if composed else written
+
+    async def refine(self, request: RefineRequest) -> SectionDraft:
+        """The draft beside its neighbours; what was composed stays as it is."""
+        own = request.request
+        if not own.evidence or not any(s.kind == "written" for s in request.draft.sentences()):
+            return request.draft
+        try:
+            built = calls.refine_call(self._gateway.settings, self._gateway.count, request)
+        except WindowTooSmall as error:
+            self.notes.append(Failure(f"{own.number} {own.title}: not refined", error.message))
+            return request.draft
+        refined = await self._written(own, built)
+        before = tuple(dict.fromkeys(k for s in request.draft.sentences() for k in s.calls))
+        paragraphs = [tuple(replace(s, calls=(*before, *s.calls)) for s in p) for p in refined.paragraphs]
+        kept = [p for p in request.draft.paragraphs if all(s.kind != "written" for s in p)]
+        return replace(request.draft, paragraphs=(*paragraphs, *kept))
+
+    async def ground(self, request: GroundRequest) -> SectionDraft:
+        """The draft with what its papers bear; what happened stands in its sentences' checks."""
+        return await grounded(self._gateway, self._embed, request, verdicts=self.verdicts, notes=self.notes)
+
+    async def compare(self, request: CompareRequest) -> Paragraph:
+        """A table of works that report a number; () where fewer than three rows stand."""
+        if len(request.evidence) < LEAST_ROWS:
+            return ()
+        try:
+            built = calls.compare_call(self._gateway.settings, self._gateway.count, request)
+        except WindowTooSmall as error:
+            self.notes.append(Failure(f"table of {request.number} {request.title}: not made", error.message))
+            return ()
+        asked = await ask_for(self._gateway, built.call, lambda text: read_rows(text, built.call.evidence))
+        self._note(built, asked.problems)
+        return await asyncio.to_thread(table_of, request, asked.value, asked.keys, self._embed)
+
+    async def _written(self, request: DraftRequest, built: Built) -> SectionDraft:
+        is_markdown = built.call.schema is None
+        shown = built.call.evidence
+        asked = await ask_for(self._gateway, built.call, lambda text: read_draft(text, shown, is_markdown=is_markdown))
+        self._note(built, asked.problems)
+        return draft_of(request.number, request.title, asked.value, asked.keys)
+
+    async def _asked(self, built: Built, read_reply: Callable[[str], Reading]):
+        asked = await ask_for(self._gateway, built.call, read_reply)
+        self._note(built, asked.problems)
+        return asked.value
+
+    def _note(self, built: Built, problems: Sequence[str]) -> None:
+        if problems:
+            self.notes.append(Failure(f"{built.call.operation} of {built.call.item}", "; ".join(problems)))
+
+    def _leave_out(self, built: Built, where: str) -> None:
+        window = self._gateway.settings.window
+        for paper_id in built.left_out:
+            self.left_out.append(Failure(paper_id, f"no room for it in “{where}” with a window of {window:,} tokens"))
