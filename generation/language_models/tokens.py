@@ -43,6 +43,7 @@ class Encoding:
     per_reply: int
 
 
+@lru_cache(maxsize=64)
 def encoding_of(model: str) -> Encoding:
     """The tokenizer that counts for `PROVIDER:NAME`."""
     name = split_name(model)[1].lower().rpartition("/")[2]
@@ -55,17 +56,22 @@ def encoding_of(model: str) -> Encoding:
 
 def count_text(settings: ModelSettings, text: str) -> int:
     """Tokens of a text for this model, at most."""
-    return math.ceil(_tokenizer(encoding_of(settings.name).name).count(text) * settings.token_margin)
+    return math.ceil(_counted(encoding_of(settings.name).name, text) * settings.token_margin)
 
 
 def count_messages(settings: ModelSettings, messages: Sequence[Message], schema: Mapping | None = None) -> int:
     """Tokens of a prompt for this model, at most: its messages, the schema of the reply, and the template around."""
     encoding = encoding_of(settings.name)
-    count = _tokenizer(encoding.name).count
-    tokens = sum(count(message.text) + encoding.per_message for message in messages) + encoding.per_reply
+    tokens = sum(_counted(encoding.name, m.text) + encoding.per_message for m in messages) + encoding.per_reply
     if schema is not None:
-        tokens += count(orjson.dumps(schema).decode()) + encoding.per_message
+        tokens += _counted(encoding.name, orjson.dumps(schema).decode()) + encoding.per_message
     return math.ceil(tokens * settings.token_margin)
+
+
+@lru_cache(maxsize=4096)
+def _counted(encoding: str, text: str) -> int:
+    # The same papers stand in many prompts, and a prompt is counted several times until it fits.
+    return _tokenizer(encoding).count(text)
 
 
 @lru_cache(maxsize=8)

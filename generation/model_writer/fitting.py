@@ -90,9 +90,14 @@ def fitting(papers: Sequence[ShownPaper], room: int, count: Count) -> Shown:
         room: tokens.
     """
     for level in _LEVELS:
-        cut = [_at(paper, level) for paper in papers]
-        costs = [paper_tokens(paper, count) for paper in cut]
-        if sum(costs) <= room:
+        cut, costs, used = [], [], 0
+        for paper in papers:
+            cut.append(_at(paper, level))
+            costs.append(paper_tokens(cut[-1], count))
+            used += costs[-1]
+            if used > room and level != _LEVELS[-1]:
+                break
+        if used <= room:
             return Shown(tuple(cut))
     kept, used = [], 0
     for paper, cost in zip(cut, costs, strict=True):

@@ -17,6 +17,7 @@ import numpy as np
 from corpus.hashing import text_hash
 from generation import grounding, grounding_terms
 from generation.cards import CardFailure, PaperCard
+from generation.grounding import sources_of
 from generation.language_models import replies
 from generation.language_models.calls import FatalFailure, ModelFailure, WindowTooSmall
 from generation.language_models.replies import Reading, read
@@ -88,6 +89,8 @@ class ModelWriter:
         self._embed = embed
         self.verdicts = verdicts
         self.left_out: list[Failure] = []
+        self._prepared: set[str] = set()
+        self._preparing: list[asyncio.Future[None]] = []  # kept, so that none is collected while it runs
         self.notes: list[Failure] = []
 
     @property
@@ -202,12 +205,26 @@ class ModelWriter:
         if not request.evidence:
             return SectionDraft(request.number, request.title, ())
         built = calls.draft_call(self._gateway.settings, self._gateway.count, request)
+        self._prepare(request.evidence)
         home = {e.paper.paper_id for e in request.evidence if e.is_home}
         if request.role == "body":
             self._leave_out(replace(built, left_out=tuple(p for p in built.left_out if p in home)), built.call.item)
         written = await self._written(request, built)
         composed = composed_for(request, self.name)
         return replace(written, paragraphs=(*written.paragraphs, composed)) if composed else written
+
+    def _prepare(self, evidence: Sequence[Evidence]) -> None:
+        """Embed what the draft will be held against while the model writes it; `embed` keeps what it has embedded."""
+        home = [e for e in evidence if e.is_home and e.paper.paper_id not in self._prepared]
+        self._prepared |= {e.paper.paper_id for e in home}
+
+        def embed_each() -> None:
+            for source in sources_of(home).values():
+                if texts := [s.text for s in source.sentences if s.span.source == "abstract"]:
+                    self._embed(texts)
+
+        if home:
+            self._preparing.append(asyncio.ensure_future(asyncio.to_thread(embed_each)))
 
     async def refine(self, request: RefineRequest) -> SectionDraft:
         """The draft beside its neighbours; what was composed stays as it is."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import jinja2
 import yaml
 from jinja2 import Environment, StrictUndefined, TemplateError, meta
 
@@ -49,7 +50,7 @@ class Template:
             BadTemplate: a field is missing or unknown.
         """
         _require_same(self.operation, "given", fields, self.fields)
-        parts = (_ENVIRONMENT.from_string(part).render(fields) for part in (self.system, self.request))
+        parts = (_compiled(part).render(fields) for part in (self.system, self.request))
         system, request = (re.sub(r"\n{3,}", "\n\n", part).strip() for part in parts)
         return Message("system", system), Message("user", request)
 
@@ -85,6 +86,11 @@ def load(operation: str, declared: Collection[str], folder: Path = FOLDER) -> Te
     _require_same(operation, "named in its head", fields, used)
     _require_same(operation, "declared in the code", declared, used)
     return Template(operation, text_hash(text), frozenset(fields), form["system"], form["request"])
+
+
+@cache
+def _compiled(part: str) -> jinja2.Template:
+    return _ENVIRONMENT.from_string(part)
 
 
 @cache

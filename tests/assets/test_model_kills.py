@@ -1,5 +1,6 @@
 """`kill -9` at random moments of a survey of hundreds of calls: what was answered is not asked again, nothing is lost."""
 
+import json
 import os
 import random
 import shutil
@@ -19,28 +20,54 @@ _PAPERS, _CAPACITY, _LATENCY, _KILLS = 360, 8, 0.3, 10
 _OPTIONS = ("--pool", str(_PAPERS), "--concurrency", str(_CAPACITY), "--json")
 
 
-def _command(server, home: Path) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "assets.cli", "survey", TOPIC, "--model", "openai:scripted", *_OPTIONS],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env={**os.environ, "LITHOUSE_HOME": str(home), "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-x"},
-    )
+class _Forks:
+    """Surveys as processes that are killed (`fork_driver.py`)."""
+
+    def __init__(self, home: Path, address: str) -> None:
+        self._driver = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("fork_driver.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self._driver.stdout.readline() == "ready\n"
+        environment = {"LITHOUSE_HOME": str(home), "OPENAI_BASE_URL": address, "OPENAI_API_KEY": "sk-x"}
+        arguments = ["survey", TOPIC, "--model", "openai:scripted", *_OPTIONS]
+        self._wanted = json.dumps({"environment": environment, "arguments": arguments})
+
+    def start(self) -> int:
+        """A new process; its id, which is that of its group too."""
+        self._driver.stdin.write(f"{self._wanted}\n")
+        self._driver.stdin.flush()
+        return int(self._driver.stdout.readline())
+
+    def end(self) -> None:
+        self._driver.kill()
+        self._driver.wait()
 
 
-def _kill_after(server, home: Path, answered: int, moment: float) -> bool:
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _killed_after(server, forks: _Forks, answered: int, moment: float) -> bool:
     """Start a survey and kill it `moment` seconds after the server's so manieth answer; False where it ended before."""
-    process = _command(server, home)
+    pid = forks.start()
     end = time.monotonic() + 120
-    while server.count()["answered"] < answered and process.poll() is None:
+    while server.count()["answered"] < answered and _is_alive(pid):
         assert time.monotonic() < end, "no progress"
         time.sleep(0.03)
     time.sleep(moment)
-    if process.poll() is not None:
+    if not _is_alive(pid):
         return False
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    os.killpg(pid, signal.SIGKILL)
+    while _is_alive(pid):
+        time.sleep(0.01)
     return True
 
 
@@ -75,12 +102,16 @@ def test_a_survey_killed_ten_times_asks_at_most_what_was_under_way_again_and_is_
     draw = random.Random(11)
     moments = sorted(draw.sample(range(1, calls), _KILLS))
     kills = []
-    for answered in moments:
-        before = server.stats()
-        done = {e["key"] for e in before["time_line"] if e["status"] == 200}
-        if _kill_after(server, home, answered, draw.uniform(0, _LATENCY)):
-            asked = [e["key"] for e in server.stats()["time_line"][before["requests"] :]]
-            kills.append(sum(key in done for key in asked))
+    forks = _Forks(home, server.base_url)
+    try:
+        for answered in moments:
+            before = server.stats()
+            done = {e["key"] for e in before["time_line"] if e["status"] == 200}
+            if _killed_after(server, forks, answered, draw.uniform(0, _LATENCY)):
+                asked = [e["key"] for e in server.stats()["time_line"][before["requests"] :]]
+                kills.append(sum(key in done for key in asked))
+    finally:
+        forks.end()
     print(f"{calls} calls; kills after {moments} answers; asked again after each: {kills}")
     before = server.stats()
     told = ask(server, "survey", TOPIC, *_OPTIONS)

@@ -44,8 +44,7 @@ def main() -> None:
     params.port = given.port
     params.warmup = False
     params.endpoint_metrics = True
-    # At temperature 0 a model this small says the same for ever; a repeated run of words is made less likely.
-    params.sampling.dry_multiplier = DRY
+
     server = Server(params)
     print(server.listening_address.rsplit(":", 1)[1].rstrip("/"), flush=True)
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
