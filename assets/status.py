@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,7 +101,7 @@ def _state(workshop: Workshop, topic: Topic, row: dict) -> dict:
     if not causes and not found.unknown:
         hashed = editions.outline_hash_of(row)
         # As it was asked for then: another window would be another edition.
-        asked = Workshop(workshop.home, access=access_of(row), _index=workshop.index)
+        asked = replace(workshop, access=access_of(row))
         desk = stages.open_desk(asked, topic, row["method"], row["writer"], outline_hash=hashed)
         causes = [] if desk.edition.id == row["edition"] else _input_causes(row, desk.edition)
         if due := texts.files_due(workshop, topic, reader_named(DEFAULT_PARSER)):

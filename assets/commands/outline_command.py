@@ -10,6 +10,7 @@ from assets.commands.topic_options import (
     known_topic,
     model_access,
     model_options,
+    tell_assumptions,
     topic_asked,
     topic_options,
 )
@@ -43,6 +44,7 @@ def command(
         topic, method = slug, named
     found = _newest(lake, home, topic, method, asked | {"withdrawn": withdrawn})
     if found is None:
+        tell_assumptions(model, model_access(**asking))
         found = _made(
             home, topic, method, model, parser, read, asked | {"withdrawn": withdrawn}, model_access(**asking)
         )

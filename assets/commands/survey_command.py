@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from assets.commands.options import Command, json_flag, note, print_json, progress_bars
-from assets.commands.topic_options import check_names, model_access, model_options, topic_asked, topic_options
+from assets.commands.topic_options import (
+    check_names,
+    model_access,
+    model_options,
+    tell_assumptions,
+    topic_asked,
+    topic_options,
+)
 from assets.home import lithouse_home
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
@@ -43,6 +50,7 @@ def command(
         window=window, concurrency=concurrency, budget_tokens=budget_tokens, budget_cost=budget_cost,
         verdicts=verdicts, replay=replay,
     )  # fmt: skip
+    tell_assumptions(model, access)
     if estimate:
         _estimate(home, chosen, method, model, parser, read, plan, access, as_json)
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assets.commands.options import cutoff_option, paper_ids
+from assets.commands.options import cutoff_option, note, paper_ids
 from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 _OPTIONS = (
@@ -143,3 +143,13 @@ def model_access(
     from generation.model_access import ModelAccess
 
     return ModelAccess(Budget(budget_tokens, budget_cost), replay, window, concurrency, verdicts)
+
+
+def tell_assumptions(model: str, access) -> None:
+    """Say what is assumed of a model: its window, where that is not known, and that its price is not."""
+    from generation.language_models.names import model_settings
+    from generation.model_access import EXTRACTIVE
+
+    if model != EXTRACTIVE:
+        for line in model_settings(model, window=access.window).notes:
+            note(line)

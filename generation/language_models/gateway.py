@@ -169,6 +169,7 @@ def _quieten() -> None:
     from pydantic_ai.exceptions import UnsupportedSettingWarning
 
     warnings.filterwarnings("ignore", category=UnsupportedSettingWarning)
+    warnings.filterwarnings("ignore", message="Sampling parameters .* are not supported")
 
 
 def _messages(call: Call, form: str) -> "list[ModelMessage]":

@@ -15,9 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from corpus.hashing import text_hash
-from generation import grounding, grounding_terms
+from generation import grounding, grounding_sources, grounding_terms, support
 from generation.cards import CardFailure, PaperCard
-from generation.grounding import sources_of
+from generation.grounding_sources import sources_of
 from generation.language_models import replies
 from generation.language_models.calls import FatalFailure, ModelFailure, WindowTooSmall
 from generation.language_models.replies import Reading, read
@@ -61,12 +61,12 @@ from generation.writing import (
 )
 
 _CODE = (
-    schemas, calls, showing, fitting, merging, framing, texts, plans, tables, cards, asking, grounding_rounds, grounding,
-    grounding_terms, replies, fencing, instructions,
+    schemas, calls, showing, fitting, texts, plans, tables, merging, framing, asking, replies, fencing, instructions,
+    grounding_rounds, grounding, grounding_sources, grounding_terms,
 )  # fmt: skip
 """Modules that decide what is asked and what is made of the reply."""
 
-_CARD_CODE = (schemas, calls, cards, asking, replies, fencing, instructions)
+_CARD_CODE = (schemas, calls, cards, asking, replies, fencing, instructions, support)
 
 
 class ModelWriter:
@@ -96,6 +96,11 @@ class ModelWriter:
     @property
     def name(self) -> str:
         return self._gateway.settings.name
+
+    @property
+    def options(self) -> dict[str, object]:
+        """How the model was asked, for people and for whoever asks what an edition would be now."""
+        return {"window": self._gateway.settings.window, "verdicts": self.verdicts}
 
     @cached_property
     def version(self) -> str:
