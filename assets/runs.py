@@ -20,7 +20,7 @@ from corpus.reading import Reader, reader_named
 from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.editions import Edition
-from generation.model_access import ModelAccess
+from generation.model_access import EXTRACTIVE, ModelAccess
 from generation.model_writer.plan import Plan
 from generation.outline_plans import as_json
 from generation.pools import Pool, build_pool
@@ -172,7 +172,9 @@ def _survey(
     home, lake, progress, access = workshop.home, workshop.lake, workshop.progress, workshop.access
     done = _evidence(workshop, topic, writer, reader, reading)
     desk = stages.open_desk(workshop, topic, method, writer, plan=plan)
-    due = STAGES if reading["retry"] else _due(lake, desk.edition)
+    # An outline that was made while a card could not be written would not come out again with the card.
+    is_all_due = reading["retry"] or (writer != EXTRACTIVE and "paper_cards" in done)
+    due = STAGES if is_all_due else _due(lake, desk.edition)
     if due:
         config = writer_settings(writer, access) | ({"outline": as_json(plan)} if plan else {})
         run(home, due, progress, partition=(topic.key, method), config=dict.fromkeys(due, config), access=access)

@@ -18,6 +18,28 @@ _REFINEMENTS = 3
 """Times a draft is refined at most to say nothing that stands elsewhere."""
 
 
+async def answered(
+    asked: Sequence[Awaitable], names: Sequence[str], notes: list[Failure], *, may_all_fail: bool = False
+) -> list:
+    """Answers in order; None for what failed by itself, which is noted by its name.
+
+    Raises:
+        LithouseError: what every further call would meet, or, unless all may fail, the first failure where all failed.
+    """
+    answers: list = []
+    errors: list[LithouseError] = []
+    for name, answer in zip(names, await asyncio.gather(*asked, return_exceptions=True), strict=True):
+        if isinstance(answer, BaseException):
+            if not isinstance(answer, LithouseError) or getattr(answer, "is_fatal", False):
+                raise answer
+            errors.append(answer)
+            notes.append(Failure(name, answer.message))
+        answers.append(None if isinstance(answer, BaseException) else answer)
+    if errors and len(errors) == len(answers) and not may_all_fail:
+        raise errors[0]
+    return answers
+
+
 class Drafting:
     """Drafts at work, each begun as soon as what it needs is there, so that no writer waits for another's slowest.
 
@@ -210,3 +232,24 @@ def _why_empty(node: OutlineNode) -> str:
     if node.role == "open_problems":
         return "fewer than five papers state an open problem in a sentence that stands alone"
     return "no sentence of its evidence stands alone"
+
+
+def with_tables(survey: Survey, tables: Mapping[str, Paragraph]) -> Survey:
+    """Tables by the section's number in the outline, each behind the section's opening; () for none."""
+    sections = tuple(
+        replace(s, paragraphs=(*s.paragraphs, _numbered(table, s.number)))
+        if (table := tables.get(s.outline_number))
+        else s
+        for s in survey.sections
+    )
+    return replace(survey, sections=sections)
+
+
+def _numbered(table: Paragraph, number: str) -> Paragraph:
+    """The table with the number of its section as printed, which is known only when all sections are there."""
+    caption, *rows = table
+    if not any(row.name == "section" for row in caption.rows):
+        return table
+    stated = tuple(replace(row, value=number) if row.name == "section" else row for row in caption.rows)
+    told = {row.name: row.value for row in stated}
+    return (replace(caption, rows=stated, text=caption.template.format(**told)), *rows)

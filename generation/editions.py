@@ -22,6 +22,7 @@ from generation.values import (
     DigestEntry,
     Digests,
     Edit,
+    Failure,
     Outline,
     OutlineNode,
     Pattern,
@@ -168,6 +169,7 @@ def store_outline(lake: Lake, edition: Edition, outline: Outline, author: str = 
             "patterns": list(n.patterns),
             "heading_origin": n.heading_origin,
             "author": author,
+            "notes": [{"item": f.item, "reason": f.reason} for f in outline.notes] if position == 1 else [],
         }
         for position, n in enumerate(outline.nodes, start=1)
     ]
@@ -197,7 +199,8 @@ def outline_of(lake: Lake, topic: str, edition: str) -> Outline | None:
                 r["heading_origin"],
             )
             for r in rows
-        )
+        ),
+        tuple(Failure(n["item"], n["reason"]) for n in rows[0]["notes"] or ()),
     )
 
 

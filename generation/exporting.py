@@ -208,7 +208,11 @@ class _Desk:
     def line(self) -> str:
         """What is in hand: how many papers, up to which day, written how."""
         facts = self.edition.facts
-        part = f" In part: {facts.have} of {facts.expected} sections are written." if facts.is_partial else ""
+        part = (
+            f" In part: {facts.have} of {facts.expected} sections are written."
+            if facts.is_partial and facts.have
+            else ""
+        )
         sentences = (s for section in self.edition.survey.sections for s in section.sentences())
         mark = f" No paper bears the sentences marked {UNSOURCED}." if any(s.is_unborne for s in sentences) else ""
         return (

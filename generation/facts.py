@@ -103,6 +103,9 @@ def closing_facts(library: Library, survey: Survey, nodes: Mapping[str, OutlineN
         ),
     ]
     facts += _origins(cited, joined)
+    if sizes:
+        plan = [f"{s.title} (Section {s.number})" for s in tops if s.title in sizes]
+        facts.append(StatedRow("plan", listed(plan)))
     if read := {
         span.paper_id for s in survey.sections for t in s.sentences() for span in t.spans if span.source == "passage"
     }:
@@ -135,12 +138,18 @@ def _origins(cited: Sequence[Paper], joined: str) -> list[StatedRow]:
 
 
 def restate(section: SectionDraft, facts: Mapping[str, StatedRow]) -> SectionDraft:
-    """The section with its unknown values (UNKNOWN) given; a sentence whose value stays unknown is dropped."""
+    """The section with its unknown values (UNKNOWN) given; a sentence whose value stays unknown is dropped.
+
+    The plan is given anew too: sections may have been left out since it was told.
+    """
 
     def known(sentence):
-        if not any(row.value == UNKNOWN for row in sentence.rows):
+        if not any(row.value == UNKNOWN or row.name == "plan" for row in sentence.rows):
             return sentence
-        rows = tuple(facts.get(row.name, row) if row.value == UNKNOWN else row for row in sentence.rows)
+        rows = tuple(
+            facts.get(row.name, replace(row, value=UNKNOWN)) if row.value == UNKNOWN or row.name == "plan" else row
+            for row in sentence.rows
+        )
         if any(row.value == UNKNOWN for row in rows):
             return None
         cited = tuple(facts["most_cited_id"].value if c == UNKNOWN else c for c in sentence.cited_ids)

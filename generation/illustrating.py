@@ -30,7 +30,9 @@ def illustrated(survey: Survey, outline: Outline, library: Library, *, identifie
     """
     roles = {n.number: n.role for n in outline.nodes}
     body = [s for s in survey.sections if roles.get(s.outline_number) == "body"]
-    captions = [flow(survey, library, identified), timeline(survey, library), taxonomy(survey, body, library.topic.key)]
+    captions = [flow(survey, library, identified), timeline(survey, library)]
+    if body:
+        captions.append(taxonomy(survey, body, library.topic.key))
     sections = tuple(
         replace(s, paragraphs=(*s.paragraphs, *((c,) for c in captions)))
         if roles.get(s.outline_number) == "introduction"

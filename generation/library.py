@@ -160,7 +160,7 @@ class Library:
 
     def failed_cards(self) -> dict[str, PaperCard]:
         """Paper → its card, of those that could not be written."""
-        return {p: card for p, card in self._cards.items() if card.failure}
+        return {p: card for p, card in sorted(self._cards.items()) if card.failure}
 
     @cached_property
     def _cards(self) -> dict[str, PaperCard]:

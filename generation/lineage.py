@@ -13,10 +13,13 @@ from ingestion.errors import BadInput, NotFound
 __all__ = ["Node", "find_edition", "of_section", "of_sentence", "of_survey"]
 
 
-def find_edition(lake: Lake, name: str) -> dict:
+def find_edition(lake: Lake, name: str, writer: str | None = None) -> dict:
     """The `surveys` row of `SLUG`, `SLUG/METHOD` or `SLUG/METHOD@EDITION`; the newest that fits.
 
     A name that is no slug with a survey is taken as a title.
+
+    Args:
+        writer: only editions by this one; None for any.
 
     Raises:
         NotFound: there is no such survey; says which there are.
@@ -26,6 +29,8 @@ def find_edition(lake: Lake, name: str) -> dict:
     path, _, edition = name.partition("@")
     slug, _, method = path.partition("/")
     rows = lake.scan("surveys").sort("created_at").collect()
+    if writer:
+        rows = rows.filter(pl.col("writer") == writer)
     found = rows.filter(pl.col("topic") == slug)
     if method:
         found = found.filter(pl.col("method") == method)

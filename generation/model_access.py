@@ -62,6 +62,11 @@ class OpenWriter:
             try:
                 return await work
             finally:
+                # What still asks when the work has failed must ask no more.
+                others = asyncio.all_tasks() - {asyncio.current_task()}
+                for task in others:
+                    task.cancel()
+                await asyncio.gather(*others, return_exceptions=True)
                 if self.gateway:
                     await self.gateway.aclose()
 

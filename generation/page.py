@@ -71,10 +71,7 @@ class PageFacts:
     expected: int | None = None
     is_resumable: bool = False
     model: ModelFacts | None = None
-
-    @property
-    def is_partial(self) -> bool:
-        return self.have is not None and self.expected is not None and self.have < self.expected
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)

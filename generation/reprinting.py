@@ -86,6 +86,7 @@ def facts_of(row: Mapping, papers: Sequence[Paper]) -> PageFacts:
         row["expected_count"],
         bool(row["is_resumable"]),
         _model(row),
+        row["status"] == "partial",
     )
 
 

@@ -22,12 +22,12 @@ from generation import editions
 from generation.bibliography import bibtex
 from generation.editions import Edition
 from generation.grounding import counts
-from generation.language_models.calls import Purpose
+from generation.language_models.calls import Call, Purpose
 from generation.language_models.records import call_key
 from generation.library import Library, open_library
 from generation.markdown import PICTURES_FOLDER, markdown
 from generation.model_access import EXTRACTIVE, OpenWriter, named_writer, open_writer
-from generation.model_writer.plan import Plan, Planner
+from generation.model_writer.plan import Plan, Planner, outline_calls, survey_calls
 from generation.outline_plans import PERSON, as_json, completed
 from generation.page import page
 from generation.pictures import drawn
@@ -38,7 +38,7 @@ from generation.text_notes import notes_on_texts
 from generation.texts import carded, cards_hash, cards_of, cards_to_write, with_card_failures
 from generation.topics import Topic
 from generation.values import Outline, Paper, Survey
-from generation.workshop import Workshop, view_of
+from generation.workshop import Calls, Workshop, view_of
 from generation.writing import Writer
 from indexes.piece_index import piece_versions
 from ingestion.errors import BadInput, NotFound
@@ -87,6 +87,12 @@ class Desk:
     def writer(self) -> Writer:
         return self.opened.writer
 
+    def plan_progress(self, calls: int) -> None:
+        """Tell the stage's progress how many calls are to come."""
+        told = self.opened.gateway.on_answer if self.opened.gateway else None
+        if isinstance(told, Calls):
+            told.planned = calls
+
 
 def open_desk(
     workshop: Workshop,
@@ -127,7 +133,7 @@ def working_desk(
         As `open_desk`.
     """
     purpose = Purpose(asset, topic.key, run_id=run_id)
-    told = workshop.tell_calls(writer_name)
+    told = workshop.tell_calls(asset, writer_name)
     with open_writer(writer_name, workshop.lake, workshop.embed, workshop.access, purpose, on_answer=told) as opened:
         desk = _desk(workshop, topic, method_name, opened, plan)
         opened.works_for(desk.edition.id)
@@ -172,9 +178,15 @@ def plan_calls(workshop: Workshop, topic: Topic, method_name: str, writer_name: 
             return Plan((), 0.0)
         desk.library.card_keys = {}  # cards that are not written yet are not looked for
         gateway, ledger = desk.opened.gateway, desk.opened.ledger
-        planner = Planner(
-            gateway.settings, gateway.count, lambda call: ledger.find(call_key(gateway.settings, call)) is not None
-        )
+
+        def is_answered(call: Call) -> bool:
+            return ledger.find(call_key(gateway.settings, call)) is not None
+
+        def answered(operation: str) -> int:
+            first = {"operation": operation, "attempt": 1, "status": "answered", "origin": "paid"}
+            return ledger.spent(topic=topic.key, edition=desk.edition.id, **first).calls
+
+        planner = Planner(gateway.settings, gateway.count, is_answered, answered)
         outline = plan or editions.load_outline(workshop.lake, desk.edition)
         due = cards_to_write(workshop, topic, desk.writer)
         return planner.plan(topic, desk.library, desk.method, due, outline, verdicts=workshop.access.verdicts)
@@ -189,6 +201,7 @@ def make_outline(workshop: Workshop, desk: Desk) -> None:
         editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
         editions.store_outline(workshop.lake, desk.edition, outline, PERSON)
         return
+    desk.plan_progress(outline_calls(desk.library, desk.method, desk.writer) if desk.writer.asks_a_model else 0)
     outline = desk.opened.run(desk.method.outline(desk.edition.topic, desk.library, desk.writer))
     editions.store_consulted(workshop.lake, desk.edition, desk.library.consulted, desk.library.pool)
     editions.store_outline(workshop.lake, desk.edition, outline)
@@ -212,9 +225,11 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     digests = _needed(editions.load_digests(lake, edition), "digests", desk)
     # Earlier stages may have had desks of their own.
     library.consulted = editions.load_consulted(lake, edition) | library.consulted
+    if desk.writer.asks_a_model:
+        desk.plan_progress(survey_calls(outline, verdicts=workshop.access.verdicts))
     survey = desk.opened.run(desk.method.survey(edition.topic, outline, digests, library, desk.writer))
     survey = replace(survey, notes=(*survey.notes, *notes_on_texts(library.view, library.card_keys)))
-    survey = with_card_failures(_with_writers_notes(survey, desk.writer), library)
+    survey = with_card_failures(survey, library)
     if not survey.references:
         raise NoEvidence("no sentence could be cited", which=edition.topic.title)
     editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)
@@ -265,14 +280,6 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     frame = pl.DataFrame([row], schema=CONTRACTS["surveys"].polars_schema)
     lake.replace("surveys", frame, {"topic": edition.topic.key, "edition": edition.id})
     return row
-
-
-def _with_writers_notes(survey: Survey, writer: Writer) -> Survey:
-    """The survey with what its writer has to tell: papers without room in a window, texts that stand as they were."""
-    told = [*getattr(writer, "notes", ()), *getattr(writer, "left_out", ())]
-    open_ones = tuple(f for f in told if f.is_retryable)
-    settled = tuple(f for f in told if not f.is_retryable)
-    return replace(survey, failures=(*survey.failures, *open_ones), notes=(*survey.notes, *settled))
 
 
 _PRINTED = {"markdown": "survey.md", "html": "index.html", "bibtex": "references.bib"}

@@ -5,13 +5,12 @@ followed: TRE works on each sub-query (the code: on a subsection's union), share
 The public code hands every section the papers of another one (one list shared by all); here values are keyed by node.
 """
 
-import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
-from generation.drafting import Drafting, assembled, without_repeats
+from generation.drafting import Drafting, answered, assembled, with_tables, without_repeats
 from generation.facts import body_facts, closing_facts, restate, scope_facts
 from generation.illustrating import illustrated
 from generation.library import Library
@@ -25,7 +24,6 @@ from generation.values import (
     Failure,
     Outline,
     OutlineNode,
-    Paragraph,
     Pattern,
     SectionDraft,
     Survey,
@@ -98,19 +96,20 @@ class SurveyForge:
         portions = writer.portions(list(evidence.values()), self.options.chunk_size)
         drawn = draw_patterns(near, len(portions), self.options.patterns_per_chunk, rng)
         library.consult("outline", evidence, "retrieved for the topic")
-        rough = await asyncio.gather(
-            *(
-                writer.outline(OutlineRequest(topic.title, tuple(portion), tuple(shown), count, known))
-                for portion, shown in zip(portions, drawn, strict=True)
-            )
-        )
+        asked = [
+            writer.outline(OutlineRequest(topic.title, tuple(portion), tuple(shown), count, known))
+            for portion, shown in zip(portions, drawn, strict=True)
+        ]
+        notes: list[Failure] = []
+        names = [f"rough outline {i} of {len(asked)}" for i in range(1, len(asked) + 1)]
+        rough = [plans for plans in await answered(asked, names, notes) if plans]
         recent = sorted(near[: self.options.patterns_merge_near], key=newest_first)[: self.options.patterns_merge]
         examples = tuple(dict.fromkeys([*recent, *(p for shown in drawn for p in shown)]))
         sections = await writer.merge(
             MergeRequest(topic.title, tuple(rough), evidence, examples, count, _RESERVED, known)
         )
         used = tuple(p.outline_id for p in examples)
-        divided = await self._divided(topic, sections, library, writer, examples, evidence, rng)
+        divided = await self._divided(topic, sections, library, writer, examples, evidence, rng, notes)
         nodes = [OutlineNode("1", "Introduction", f"What {topic.title} is about", "introduction")]
         for i, (section, parts) in enumerate(zip(sections, divided, strict=True), start=2):
             nodes.append(_node(str(i), section, section.paper_ids, used))
@@ -118,10 +117,10 @@ class SurveyForge:
         last = len(sections) + 2
         nodes.append(OutlineNode(str(last), "Open Problems", "What the papers state as unsolved", "open_problems"))
         nodes.append(OutlineNode(str(last + 1), "Conclusion", "What the survey holds", "conclusion"))
-        return Outline(tuple(nodes))
+        return Outline(tuple(nodes), (*notes, *writer.told()))
 
     async def _divided(
-        self, topic, sections: Sequence[SectionPlan], library: Library, writer, examples, evidence, rng
+        self, topic, sections: Sequence[SectionPlan], library: Library, writer, examples, evidence, rng, notes
     ) -> list[list[tuple[SectionPlan, tuple[str, ...]]]]:
         """For each section its parts with the memories they were made from; [] where it has none."""
         most = self.options.subsection_count
@@ -140,9 +139,10 @@ class SurveyForge:
         divided = []
         if writer.asks_a_model:
             # At once: what two sections call alike is told apart when the survey is put together (`tidying`).
-            asked = (writer.subsections(request(s, m)) for s, m in zip(sections, memories, strict=True))
-            found = await asyncio.gather(*asked)
-            return [self._with_rest(*each) for each in zip(sections, found, memories, strict=True)]
+            asked = [writer.subsections(request(s, m)) for s, m in zip(sections, memories, strict=True)]
+            names = [f"subsections of “{section.title}”" for section in sections]
+            found = await answered(asked, names, notes, may_all_fail=True)
+            return [self._with_rest(s, parts or (), m) for s, parts, m in zip(sections, found, memories, strict=True)]
         for section, memory in zip(sections, memories, strict=True):
             parts = self._with_rest(section, await writer.subsections(request(section, memory)), memory)
             taken += [part.title for part, _ in parts]
@@ -177,6 +177,11 @@ class SurveyForge:
             parts = (*parts, SectionPlan(title, "", section.queries, tuple(rest), origin="method"))
         return [(part, part.paper_ids or tuple(memory)) for part in parts]
 
+    def drawn(self, topic: Topic, library: Library, portions: int) -> list:
+        """The human outlines that each rough outline is shown as examples."""
+        rng = random.Random(f"{self.options.seed} {topic.key}")  # noqa: S311 - a sample, not a secret
+        return draw_patterns(self.patterns(library), portions, self.options.patterns_per_chunk, rng)
+
     def evidence(self, library: Library, paper_id: str) -> Evidence:
         """A paper as a writer is shown it for an outline."""
         return _evidence(library, paper_id)
@@ -207,7 +212,7 @@ class SurveyForge:
         self, topic: Topic, outline: Outline, digests: Digests, library: Library, writer: Writer
     ) -> Survey:
         """Leaves drafted in parallel, refined beside their neighbours (even, then odd), then framed."""
-        notes: list[Failure] = []
+        notes: list[Failure] = list(outline.notes)
         requests = self._leaves(topic, outline, digests, library, writer, notes)
         frame = self._frame(topic, outline, digests, library, requests)
         async with Drafting(writer) as work:
@@ -221,8 +226,9 @@ class SurveyForge:
             frame |= closing
             drafts = await without_repeats(writer, {**requests, **frame}, drafts)
             printed = await work.paragraphs(tables) if tables is not None else None
-        if not drafts and work.failures:
-            raise work.first_error
+        if work.failures and not any(drafts[n].cited_ids for n in requests if n in drafts):
+            raise work.first_error  # nothing was written that cites a paper, and this is why
+        have = sum(any(draft.sentences()) for draft in drafts.values())
         shown = (e.paper.paper_id for r in frame.values() for e in r.evidence)
         library.consult("draft", shown, "framing the survey")
         survey, left_out = assembled(topic, outline, drafts)
@@ -230,11 +236,14 @@ class SurveyForge:
         notes += [*work.notes, *(note for note in left_out if note.item not in told)]
         facts = closing_facts(library, survey, {n.number: n for n in outline.nodes})
         sections = tuple(restate(section, facts) for section in survey.sections)
-        survey = Survey(topic.title, sections, work.failures, tuple(notes), len(drafts), len(requests) + len(frame))
+        told = writer.told()
+        failures = (*work.failures, *(f for f in told if f.is_retryable))
+        notes += [f for f in told if not f.is_retryable]
+        survey = Survey(topic.title, sections, failures, tuple(notes), have, len(requests) + len(frame))
         if printed is None:
             survey = await self._compared(survey, outline, library, writer)
         else:
-            survey = _with_tables(survey, printed)
+            survey = with_tables(survey, printed)
         return illustrated(survey, outline, library, identified=library.held_count)
 
     def _leaves(
@@ -289,7 +298,7 @@ class SurveyForge:
                 evidence = tuple(_evidence(library, p) for p in cited)
                 request = CompareRequest(section.number, section.title, evidence, printed)
                 tables[section.outline_number] = await writer.compare(request)
-        return _with_tables(survey, tables)
+        return with_tables(survey, tables)
 
     def _frame(
         self, topic, outline: Outline, digests: Digests, library: Library, requests: Mapping[str, DraftRequest]
@@ -338,15 +347,6 @@ def _framing(
     return DraftRequest(
         topic.title, node.number, node.title, node.description, node.role, evidence, tuple(facts), headings
     )
-
-
-def _with_tables(survey: Survey, tables: Mapping[str, Paragraph]) -> Survey:
-    """Tables by the section's number in the outline, each behind the section's opening; () for none."""
-    sections = tuple(
-        replace(s, paragraphs=(*s.paragraphs, table)) if (table := tables.get(s.outline_number)) else s
-        for s in survey.sections
-    )
-    return replace(survey, sections=sections)
 
 
 def _papers_for(home: int, pool: int) -> tuple[int, int]:

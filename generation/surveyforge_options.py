@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from generation.reranking import Rounding
 
+OUTLINE_PAPERS = 450
+"""Papers of a pool that an outline is made from, and of which a model writes cards (ADR 11)."""
+
 
 @dataclass(frozen=True)
 class SurveyForgeOptions:
@@ -27,7 +30,7 @@ class SurveyForgeOptions:
         seed: of the samples.
     """
 
-    outline_papers: int = 450
+    outline_papers: int = OUTLINE_PAPERS
     section_count: int = 0
     subsection_count: int = 7
     chunk_size: int = 110

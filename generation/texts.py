@@ -35,6 +35,7 @@ from generation.language_models.calls import Purpose
 from generation.library import Library, paper_of, prose_of
 from generation.model_access import named_writer, open_writer
 from generation.standing import by_standing
+from generation.surveyforge_options import OUTLINE_PAPERS
 from generation.topics import Topic
 from generation.values import Failure, Paper, Survey
 from generation.workshop import Workshop, view_of
@@ -207,15 +208,11 @@ def _statuses(lake: Lake, papers: Sequence[str]) -> dict[str, int]:
     return dict(sorted(Counter(best["status"].to_list()).items()))
 
 
-CARDED = 450
-"""Papers of a topic of which a model writes cards: the best, which are those that an outline is made from."""
-
-
 def carded(papers: Sequence[Paper], writer: Writer) -> list[Paper]:
     """Of a pool's papers in rank order those of which a writer has cards: all, of a model the topic's best."""
     if not writer.asks_a_model:
         return list(papers)
-    best = set(by_standing(papers)[:CARDED])
+    best = set(by_standing(papers)[:OUTLINE_PAPERS])
     return [p for p in papers if p.paper_id in best]
 
 
@@ -267,14 +264,14 @@ class CardsMade:
 def make_cards(workshop: Workshop, topic: Topic, writer_name: str, run_id: str | None = None) -> CardsMade:
     """Write the cards of the pool's papers that are missing, and index the cards made from full text.
 
-    Cards are stored by the hundred, and what a model answered is kept as it comes, so that a killed run goes on.
+    Cards are stored some hundreds at a time, and what a model answered is kept as it comes, so that a killed run goes on.
 
     Raises:
         ModelFailure: one that every further card would meet; cards that are written stay.
     """
     lake = workshop.lake
     view = view_of(lake, topic)
-    told = workshop.tell_calls(writer_name)
+    told = workshop.tell_calls("paper_cards", writer_name)
     purpose = Purpose("paper_cards", topic.key, run_id=run_id)
     with open_writer(writer_name, lake, workshop.embed, workshop.access, purpose, on_answer=told) as opened:
         papers = {p.paper_id: p for p in carded(_pool(view, topic), opened.writer)}
@@ -303,19 +300,20 @@ async def _cards(
     writer: Writer, requests: Sequence[CardRequest]
 ) -> tuple[list[PaperCard | None], LithouseError | None]:
     """A card for each request, and the error that every further one would meet; None for cards that met it."""
-    stopped: LithouseError | None = None
-
-    async def card(request: CardRequest) -> PaperCard | None:
-        nonlocal stopped
-        if stopped:
-            return None
-        try:
-            return await writer.card(request)
-        except LithouseError as error:
-            stopped = stopped or error
-            return None
-
-    return list(await asyncio.gather(*map(card, requests))), stopped
+    tasks = [asyncio.ensure_future(writer.card(request)) for request in requests]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        failed = next((t for t in tasks if t.done() and t.exception()), None)
+        stopped = failed.exception() if failed else None
+        if stopped and not isinstance(stopped, LithouseError):
+            raise stopped
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+    return [None if t.cancelled() or t.exception() else t.result() for t in tasks], stopped
 
 
 def with_card_failures(survey: Survey, library: Library) -> Survey:

@@ -90,9 +90,10 @@ class OutlineNode:
 
 @dataclass(frozen=True)
 class Outline:
-    """Nodes in reading order."""
+    """Nodes in reading order, and what could not be made as it was planned."""
 
     nodes: tuple[OutlineNode, ...]
+    notes: tuple["Failure", ...] = ()
 
     def node(self, number: str) -> OutlineNode:
         return next(n for n in self.nodes if n.number == number)
@@ -169,10 +170,11 @@ class Check:
     """What became of one citation of a written sentence when it was held against what the paper says.
 
     Attributes:
+        paper_id: "" where the sentence cites none and states what needs one; such a check is refused.
         similarity: cosine of the sentence to the nearest of the paper that was shown, or two neighbours; 0 where none was.
         reason: what the verdict rests on, in words: numbers or terms that the paper lacks.
         action: kept, revised (the sentence was written again, this is its new check), removed (the citation is gone),
-            refused (it named a paper that was not shown).
+            refused (it named a paper that was not shown, or none where it needs one).
         judge: `rules`, or the model whose verdict it is.
     """
 
@@ -209,8 +211,8 @@ class Sentence:
 
     @property
     def is_unborne(self) -> bool:
-        """A written sentence that lost all its citations, since no paper bears it."""
-        return not self.cited_ids and any(check.action == "removed" for check in self.checks)
+        """A written sentence that no paper bears: it lost its citations, or states what needs one and has none."""
+        return not self.cited_ids and any(check.action in ("removed", "refused") for check in self.checks)
 
 
 Paragraph = tuple[Sentence, ...]

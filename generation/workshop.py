@@ -11,6 +11,7 @@ import numpy as np
 from corpus.snapshots import last_complete_cutoff, take_snapshot
 from corpus.tables import Lake
 from corpus.visibility import View
+from generation.language_models.budgets import Budget
 from generation.language_models.calls import Answer, Call
 from generation.model_access import ModelAccess
 from generation.topics import Topic
@@ -19,25 +20,23 @@ from ingestion.errors import NotFound
 
 
 class Calls:
-    """Progress of a stage that asks a model: calls done of those planned, tokens, cost so far.
+    """Progress of a stage that asks a model: calls done of those planned; tokens and cost of the run so far.
 
     Attributes:
-        planned: calls that the stage will make; 0 where that is not known.
+        planned: calls that the stage will make, without repairs.
     """
 
-    def __init__(self, what: str, progress: Callable[..., None]) -> None:
+    def __init__(self, what: str, progress: Callable[..., None], budget: Budget) -> None:
         self.planned = 0
-        self._what, self._progress = what, progress
-        self._done = self._tokens = 0
-        self._cost: float | None = 0.0
+        self._what, self._progress, self._budget = what, progress, budget
+        self._done = 0
+        self._is_priced = True
 
     def __call__(self, answer: Answer, call: Call) -> None:
         self._done += 1
-        if not answer.is_cached:
-            self._tokens += answer.input_tokens + answer.output_tokens
-            self._cost = None if answer.cost is None or self._cost is None else self._cost + answer.cost
-        cost = "cost unknown" if self._cost is None else f"${self._cost:.4f}"
-        detail = f"{call.operation}, {self._tokens:,} tokens, {cost}"
+        self._is_priced = self._is_priced and answer.cost is not None
+        cost = f"${self._budget.cost:.4f}" if self._is_priced else "cost unknown"
+        detail = f"{call.operation}, {self._budget.tokens:,} tokens paid, {cost}"
         self._progress(self._what, self._done, max(self._done, self.planned), detail)
 
 
@@ -84,9 +83,9 @@ class Workshop:
     def tell(self, what: str) -> Callable[[int, int], None] | None:
         return (lambda done, total: self.progress(what, done, total)) if self.progress else None
 
-    def tell_calls(self, writer: str) -> Calls | None:
+    def tell_calls(self, asset: str, writer: str) -> Calls | None:
         """Tells of each answer of a model; None where nobody listens."""
-        return Calls(f"asking {writer}", self.progress) if self.progress else None
+        return Calls(f"{asset}: asking {writer}", self.progress, self.access.budget) if self.progress else None
 
 
 def cutoff_of(lake: Lake, topic: Topic) -> date:

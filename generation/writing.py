@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from generation.cards import CardPassage, PaperCard
-from generation.values import Paper, Paragraph, Pattern, Role, SectionDraft, Span, StatedRow
+from generation.values import Failure, Paper, Paragraph, Pattern, Role, SectionDraft, Span, StatedRow
 from generation.zones import Zone
 
 
@@ -211,6 +211,10 @@ class Writer(Protocol):
     async def refine(self, request: RefineRequest) -> SectionDraft: ...
     async def ground(self, request: GroundRequest) -> SectionDraft: ...
     async def compare(self, request: CompareRequest) -> Paragraph: ...
+
+    def told(self) -> tuple[Failure, ...]:
+        """What it has to tell of its own since it was made, in an order that does not depend on time."""
+        ...
 
     def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
         """Evidence divided, in order, into parts for one rough outline each, of at most `most` papers."""

@@ -6,7 +6,7 @@ LithouseError                 anything we can explain: what, which, and what to 
 │   └── NotFound              well formed, but we do not hold it
 └── TransientFailure          a rerun may succeed
 
-Every layer raises these; the command line turns them into exit code 1 and one message.
+Every layer raises these; the command line turns them into their exit code and one message.
 """
 
 

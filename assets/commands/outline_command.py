@@ -34,7 +34,9 @@ def command(
     from generation.outline_files import outline_markdown
     from generation.stages import METHODS
 
-    check_names(method, model)
+    writer = model or "extractive"
+    check_names(method, writer)
+    access = model_access(writer, **asking)
     started = time.monotonic()
     home = lithouse_home()
     lake = Lake(home)
@@ -42,12 +44,10 @@ def command(
     slug, _, named = topic.partition("/")
     if named in METHODS and known_topic(lake, slug):
         topic, method = slug, named
-    found = _newest(lake, home, topic, method, asked | {"withdrawn": withdrawn})
+    found = _newest(lake, home, topic, method, model, asked | {"withdrawn": withdrawn})
     if found is None:
-        tell_assumptions(model, model_access(**asking))
-        found = _made(
-            home, topic, method, model, parser, read, asked | {"withdrawn": withdrawn}, model_access(**asking)
-        )
+        tell_assumptions(writer, access)
+        found = _made(home, topic, method, writer, parser, read, asked | {"withdrawn": withdrawn}, access)
     key, title, edition = found
     outline = editions.outline_of(lake, key, edition)
     rows = lake.read("outlines", topic=key, edition=edition).sort("position").to_dicts()
@@ -65,7 +65,7 @@ def command(
     print_json(told | {"markdown": text, "seconds": round(time.monotonic() - started, 3)})
 
 
-def _newest(lake, home, topic: str, method: str, asked: dict) -> tuple[str, str, str] | None:
+def _newest(lake, home, topic: str, method: str, model: str | None, asked: dict) -> tuple[str, str, str] | None:
     """(key, title, edition) of the newest finished edition that was asked for; None where there is none.
 
     Raises:
@@ -77,14 +77,14 @@ def _newest(lake, home, topic: str, method: str, asked: dict) -> tuple[str, str,
     is_bare = not any(asked.values())
     name = topic if is_bare else topic_asked(home, topic, **asked).key
     try:
-        row = find_edition(lake, name if "/" in name or "@" in name else f"{name}/{method}")
+        row = find_edition(lake, name if "/" in name or "@" in name else f"{name}/{method}", model)
     except NotFound:
         if "@" in name:
             raise
         if not is_bare:
             return None
         try:
-            row = find_edition(lake, name)
+            row = find_edition(lake, name, model)
         except NotFound:
             return None
     return (row["topic"], row["title"], row["edition"]) if row["method"] == method or "/" in name else None

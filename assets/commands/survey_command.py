@@ -44,10 +44,11 @@ def command(
     home = lithouse_home()
     asked = {"cutoff": cutoff, "description": description, "pool": pool, "include": include, "exclude": exclude}
     chosen = topic_asked(home, topic, **asked, withdrawn=withdrawn)
+    model = model or "extractive"
     check_names(method, model)
     plan = _plan(home, chosen, method, outline_file) if outline_file else None
     access = model_access(
-        window=window, concurrency=concurrency, budget_tokens=budget_tokens, budget_cost=budget_cost,
+        model, window=window, concurrency=concurrency, budget_tokens=budget_tokens, budget_cost=budget_cost,
         verdicts=verdicts, replay=replay,
     )  # fmt: skip
     tell_assumptions(model, access)

@@ -16,10 +16,9 @@ _OPTIONS = (
     click.option("--method", default="surveyforge", show_default=True, help="How the survey is made."),
     click.option(
         "--model",
-        default="extractive",
-        show_default=True,
+        default=None,
         metavar="extractive|PROVIDER:NAME",
-        help="Who writes it: the embedded writer, or a model; key and address come from the environment.",
+        help="Who writes it: the embedded writer (the default), or a model; key and address come from the environment.",
     ),
     click.option("--pool", type=click.IntRange(min=1), help="Papers the pool may hold.  [default: 1500]"),
     click.option(
@@ -130,6 +129,7 @@ def model_options(function: Callable) -> Callable:
 
 
 def model_access(
+    model: str,
     *,
     window: int | None,
     concurrency: int | None,
@@ -138,10 +138,22 @@ def model_access(
     verdicts: bool,
     replay: bool,
 ):
-    """How models may be asked, as the options say."""
-    from generation.language_models.budgets import Budget
-    from generation.model_access import ModelAccess
+    """How models may be asked, as the options say.
 
+    Raises:
+        click.UsageError: an option is of no use to this writer.
+    """
+    from generation.language_models.budgets import Budget
+    from generation.model_access import EXTRACTIVE, ModelAccess
+
+    given = {
+        "--window": window, "--concurrency": concurrency, "--budget-tokens": budget_tokens,
+        "--budget-cost": budget_cost, "--verdicts": verdicts, "--replay": replay,
+    }  # fmt: skip
+    if model == EXTRACTIVE and (useless := [name for name, value in given.items() if value]):
+        raise click.UsageError(
+            f"{', '.join(useless)}: only with --model PROVIDER:NAME; the embedded writer asks no model."
+        )
     return ModelAccess(Budget(budget_tokens, budget_cost), replay, window, concurrency, verdicts)
 
 

@@ -24,6 +24,11 @@ class OutlineNode(dy.Schema):
         nullable=True,
         description="Who gave the outline: method, or person where it was edited; null in outlines of before this was kept.",
     )
+    notes = dy.List(
+        dy.Struct({"item": dy.String(), "reason": dy.String()}),
+        nullable=True,
+        description="What of the outline could not be made as it was planned; on its first node.",
+    )
 
 
 class DigestEntry(dy.Schema):
@@ -178,9 +183,14 @@ class SurveyEdition(dy.Schema):
         {"markdown": dy.String(), "html": dy.String(), "bibtex": dy.String()},
         description="Files, relative to LITHOUSE_HOME.",
     )
-    input_tokens = dy.Int64(description="Tokens sent to a model.", metadata={"unit": "tokens"})
-    output_tokens = dy.Int64(description="Tokens a model wrote.", metadata={"unit": "tokens"})
-    cached_tokens = dy.Int64(description="Tokens answered from the ledger.", metadata={"unit": "tokens"})
+    input_tokens = dy.Int64(
+        description="Tokens sent to a model for the edition; cards, which serve all editions, are apart.",
+        metadata={"unit": "tokens"},
+    )
+    output_tokens = dy.Int64(description="Tokens that a model wrote for the edition.", metadata={"unit": "tokens"})
+    cached_tokens = dy.Int64(
+        description="Tokens of answers that were read from the ledger.", metadata={"unit": "tokens"}
+    )
     cost = dy.Float64(nullable=True, description="Cost; null where no price is known.", metadata={"unit": "US dollars"})
     seconds = dy.Float64(description="Wall time of the stages.", metadata={"unit": "seconds"})
     run_id = dy.String(nullable=True, description="Dagster run that wrote it.")

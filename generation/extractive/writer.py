@@ -16,7 +16,7 @@ from generation.extractive.further import further
 from generation.extractive.grouping import Group, divide
 from generation.extractive.phrases import root
 from generation.extractive.selection import TOO_ALIKE
-from generation.values import Paper, Paragraph, Pattern, SectionDraft, Span
+from generation.values import Failure, Paper, Paragraph, Pattern, SectionDraft, Span
 from generation.writing import (
     CardRequest,
     CompareRequest,
@@ -67,6 +67,10 @@ class ExtractiveWriter:
     async def card(self, request: CardRequest) -> PaperCard:
         """The card in the paper's own words."""
         return cards.extractive_card(request.paper, request.passages)
+
+    def told(self) -> tuple[Failure, ...]:
+        """Nothing: it fails at nothing by itself."""
+        return ()
 
     def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
         """Parts of equal size, as few as hold all."""

@@ -1,4 +1,4 @@
-"""What may be spent: `Budget`, shared by the stages of one run, and `Spent` as calls add up.
+"""What may be spent: `Budget`, shared by the stages of one run.
 
 Before a call all it may use is reserved, after it what it did use is counted, so that calls at once never exceed the
 budget together. Not here: how many calls at once and how often (`limits`).
@@ -7,26 +7,9 @@ budget together. Not here: how many calls at once and how often (`limits`).
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from generation.language_models.calls import OutOfBudget, Spent
-
-
-def add(spent: Spent, *, input_tokens: int, output_tokens: int, cost: float | None, is_cached: bool) -> Spent:
-    """What is spent after one more call."""
-    if is_cached:
-        return replace(
-            spent,
-            cached_tokens=spent.cached_tokens + input_tokens + output_tokens,
-            cached_calls=spent.cached_calls + 1,
-        )
-    return replace(
-        spent,
-        input_tokens=spent.input_tokens + input_tokens,
-        output_tokens=spent.output_tokens + output_tokens,
-        cost=None if spent.cost is None or cost is None else spent.cost + cost,
-        calls=spent.calls + 1,
-    )
+from generation.language_models.calls import OutOfBudget
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ ModelFailure (a LithouseError)    a call that gave nothing to use
 │   ├── TooLong                   the server says that the prompt is longer than its window
 │   ├── Truncated                 the reply ended at its token limit
 │   ├── Refused                   the model or its filter declined
-│   ├── EmptyReply                nothing but blanks or thinking (retryable)
+│   ├── EmptyReply                nothing but blanks or thinking; asked for again as another attempt, and then final
 │   ├── Rejected                  the server will not take this request, and would not if it were sent again
 │   └── Unfit                     the reply is not what was asked for, after all repairs
 └── fatal: every further call would end the same way, so the stage stops
@@ -69,7 +69,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply that came to its end.
+    """A reply that came to its end; told of to `on_answer` also where it was cut, declined or empty.
 
     Attributes:
         key: of the ledger; names the call for good.
@@ -153,9 +153,11 @@ class Refused(ModelFailure):
 
 
 class EmptyReply(ModelFailure):
-    """Nothing but blanks or thinking."""
+    """Nothing but blanks or thinking.
 
-    is_retryable = True
+    Another attempt is another call and may be answered; the same call is not made again, so that after the last attempt
+    an empty reply is final.
+    """
 
 
 class Rejected(ModelFailure):

@@ -7,15 +7,12 @@ import asyncio
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
-from aiolimiter import AsyncLimiter
-
-from generation.language_models.budgets import Budget
 from generation.language_models.calls import ModelSettings
 
-__all__ = ["Budget", "Limits", "Patience", "Slots", "limits_of"]
+_MINUTE = 60.0
 
 
 @dataclass(frozen=True)
@@ -86,48 +83,82 @@ class Slots:
             turn.set_result(None)
 
 
+class Minute:
+    """How much of something was sent in the last minute; for one who holds a lock.
+
+    No more than `most` within any minute, first come first served. What alone exceeds that goes when nothing of the
+    last minute is left, and keeps the others waiting as many minutes as it is worth.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._sent: deque[tuple[float, int]] = deque()  # (until when it counts, how much), in order of time
+
+    def next_time(self, amount: int, at: float) -> float:
+        """When so much may be sent, at `at` (seconds) or later."""
+        while self._sent and self._sent[0][0] <= at:
+            self._sent.popleft()
+        excess = sum(held for _, held in self._sent) + min(amount, self._most) - self._most
+        for until, held in self._sent:
+            if excess <= 0:
+                break
+            excess -= held
+            at = until
+        return at
+
+    def add(self, amount: int, at: float) -> tuple[float, int]:
+        """Count what will be sent at a time that is not before any other's; gives what `remove` takes."""
+        entry = at + _MINUTE * max(1.0, amount / self._most), min(amount, self._most)
+        self._sent.append(entry)
+        return entry
+
+    def remove(self, entry: tuple[float, int]) -> None:
+        """It was not sent after all."""
+        with suppress(ValueError):
+            self._sent.remove(entry)
+
+
 class Limits:
-    """The limits of one model."""
+    """The limits of one model, for all event loops and threads of this process."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self.slots = Slots(settings.concurrency)
-        self._settings = settings
-        self._resumes_at = 0.0
-        # aiolimiter's buckets belong to an event loop; each stage runs in one of its own.
-        self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, _Rates] = WeakKeyDictionary()
+        self._requests = Minute(settings.requests_per_minute) if settings.requests_per_minute else None
+        self._tokens = Minute(settings.tokens_per_minute) if settings.tokens_per_minute else None
+        self._lock = threading.Lock()
+        self._resumes_at = self._last = 0.0
 
     def pause(self, seconds: float) -> None:
         """Send nothing to the model for a while: its server asked for that."""
-        self._resumes_at = max(self._resumes_at, time.monotonic() + seconds)
+        with self._lock:
+            self._resumes_at = max(self._resumes_at, time.monotonic() + seconds)
 
     async def wait(self, tokens: int) -> None:
-        """Wait until a call of so many tokens may be sent."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._rates:
-            self._rates[loop] = _Rates(self._settings)
-        await self._rates[loop].wait(tokens)
-        while (left := self._resumes_at - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+        """Wait until a call of so many tokens may be sent, and count it."""
+        amounts = [(minute, n) for minute, n in ((self._requests, 1), (self._tokens, tokens)) if minute]
+        while True:
+            with self._lock:
+                at = max(time.monotonic(), self._resumes_at)
+                if amounts:
+                    at = max(at, self._last)  # a small call does not pass a large one, which might then never go
+                for minute, n in amounts:
+                    at = minute.next_time(n, at)
+                entries = [(minute, minute.add(n, at)) for minute, n in amounts]
+                self._last = max(self._last, at) if amounts else self._last
+            try:
+                while (left := at - time.monotonic()) > 0:
+                    await asyncio.sleep(left)
+            except asyncio.CancelledError:
+                self._take_back(entries)
+                raise
+            if self._resumes_at <= time.monotonic():
+                return
+            self._take_back(entries)  # the server asked for a pause meanwhile
 
-
-class _Rates:
-    def __init__(self, settings: ModelSettings) -> None:
-        self._requests = settings.requests_per_minute and AsyncLimiter(settings.requests_per_minute)
-        self._tokens = settings.tokens_per_minute and AsyncLimiter(settings.tokens_per_minute)
-        self._turn = asyncio.Lock()
-
-    async def wait(self, tokens: int) -> None:
-        # One at a time: aiolimiter lets small amounts pass large ones, which might then never have their turn.
-        async with self._turn:
-            if self._requests:
-                await self._requests.acquire()
-            if self._tokens:
-                # More than a minute's tokens take several minutes' worth, and so go alone.
-                left = tokens
-                while left > 0:
-                    part = min(left, self._tokens.max_rate)
-                    await self._tokens.acquire(part)
-                    left -= part
+    def _take_back(self, entries: list[tuple[Minute, tuple[float, int]]]) -> None:
+        with self._lock:
+            for minute, entry in entries:
+                minute.remove(entry)
 
 
 _LIMITS: dict[tuple[object, ...], Limits] = {}

@@ -50,14 +50,13 @@ def model_settings(
     environment: Mapping[str, str] = os.environ,
     window: int | None = None,
     concurrency: int | None = None,
-    output: str | None = None,
 ) -> ModelSettings:
     """How a model is asked. Whether there is a key for it is looked at when a request is sent, not here.
 
     Args:
         name: `PROVIDER:NAME`.
         environment: variables of the module's head.
-        window, concurrency, output: instead of the environment's.
+        window, concurrency: instead of the environment's.
 
     Raises:
         NoSuchModel: no such provider, or no name after it.
@@ -89,7 +88,7 @@ def model_settings(
         notes.append(f"no window is known for {name}: {DEFAULT_WINDOW} tokens are assumed (LITHOUSE_MODEL_WINDOW)")
     if provider == "openai" and not server.is_other and _REASONING.match(model):
         notes.append(f"{name} may take no temperature: asked again, it may answer otherwise")
-    form = of("OUTPUT", _output, f"one of {', '.join(_OUTPUTS)}", output) or "native"
+    form = of("OUTPUT", _output, f"one of {', '.join(_OUTPUTS)}") or "native"
     is_free = of("IS_FREE", _flag, "1 or 0")
     settings = ModelSettings(
         name,

@@ -4,7 +4,6 @@ A price that is not known is None: never guessed from a similar name, never an e
 """
 
 import re
-from datetime import datetime
 
 from generation.language_models.calls import ModelSettings
 from generation.language_models.providers import PROVIDERS, Endpoint, split_name
@@ -18,7 +17,6 @@ def cost(
     output_tokens: int,
     *,
     prompt_cached_tokens: int = 0,
-    at: datetime | None = None,
 ) -> float | None:
     """US dollars for tokens of this model; None where its price is not known.
 
@@ -27,7 +25,6 @@ def cost(
         input_tokens: all that were sent.
         output_tokens: all that were written.
         prompt_cached_tokens: of those sent, what the server had in a cache of its own.
-        at: when, since some prices change by date; None for now.
     """
     if settings.is_local:
         return 0.0
@@ -39,9 +36,7 @@ def cost(
 
     usage = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=prompt_cached_tokens)
     try:
-        found = calc_price(
-            usage, split_name(settings.name)[1], provider_id=settings.price_list, genai_request_timestamp=at
-        )
+        found = calc_price(usage, split_name(settings.name)[1], provider_id=settings.price_list)
     except (LookupError, ValueError):
         return None
     return float(found.total_price)

@@ -5,13 +5,12 @@ of paper ids, since both split numbers into digits; with o200k 1.16 × and 1.63 
 quicktok does not know, and what it counts is multiplied by `ModelSettings.token_margin`.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import orjson
 
 from generation.language_models.calls import Message, ModelSettings
 from generation.language_models.providers import split_name
@@ -54,17 +53,23 @@ def encoding_of(model: str) -> Encoding:
     return Encoding(own or _OTHER, own is not None, per_message=8, per_reply=32)
 
 
-def count_text(settings: ModelSettings, text: str) -> int:
-    """Tokens of a text for this model, at most."""
-    return math.ceil(_counted(encoding_of(settings.name).name, text) * settings.token_margin)
+def schema_in_words(schema: Mapping) -> str:
+    """What a server that knows no other way to ask for JSON is told of the reply's schema."""
+    return (
+        "Reply with one JSON object that follows the JSON schema below, and with nothing before or after it.\n\n"
+        + json.dumps(schema, ensure_ascii=False)
+    )
 
 
 def count_messages(settings: ModelSettings, messages: Sequence[Message], schema: Mapping | None = None) -> int:
-    """Tokens of a prompt for this model, at most: its messages, the schema of the reply, and the template around."""
+    """Tokens of a prompt for this model, at most: its messages, the schema of the reply, and the template around.
+
+    The schema counts as asked for in words, the longest way: which way a server knows is found out by asking.
+    """
     encoding = encoding_of(settings.name)
     tokens = sum(_counted(encoding.name, m.text) + encoding.per_message for m in messages) + encoding.per_reply
     if schema is not None:
-        tokens += _counted(encoding.name, orjson.dumps(schema).decode()) + encoding.per_message
+        tokens += _counted(encoding.name, schema_in_words(schema)) + encoding.per_message
     return math.ceil(tokens * settings.token_margin)
 
 

@@ -17,7 +17,6 @@ from generation.language_models.calls import (
     Unfit,
 )
 from generation.language_models.replies import Reading
-from generation.model_writer.schemas import reply_room
 
 Value = TypeVar("Value")
 
@@ -48,7 +47,7 @@ async def ask_for(
     """The value of a reply, asked for again while it does not fit; at the end the best there was.
 
     A cut reply is asked for again with more tokens where the window bears them, else shorter; an empty one as it was;
-    one that refuses not at all.
+    one that refuses not at all. Tokens that a repair was given the following ones keep.
 
     Args:
         read: a reply's text → what it says, and its problems; raises Unfit, Truncated, EmptyReply or Refused.
@@ -112,10 +111,11 @@ def _again(gateway, call: Call, asked: Call, text: str, key: str, reasons, failu
     shown = (Message("assistant", text[:_LONGEST_SHOWN]),) if text and len(text) <= _LONGEST_SHOWN else ()
     for before in (shown, ()):
         messages = _turns(call.messages, before, wanted)
-        if gateway.count(messages, call.schema) + call.most_tokens <= settings.window:
-            return replace(call, **told, messages=messages)
+        room = settings.window - gateway.count(messages, call.schema)
+        if room >= call.most_tokens:
+            return replace(call, **told, messages=messages, most_tokens=min(asked.most_tokens, room))
     # The window holds no word more: the same again, as another attempt.
-    return replace(call, **told, most_tokens=min(call.most_tokens, reply_room(settings)))
+    return replace(call, **told, most_tokens=asked.most_tokens)
 
 
 def _turns(messages: tuple[Message, ...], shown: tuple[Message, ...], wanted: str) -> tuple[Message, ...]:

@@ -3,7 +3,8 @@
 The number of calls follows from the method's shape, which is known beforehand; with a server that answers as asked they
 are made exactly. What repairs add (replies that do not fit, sentences that their papers do not bear, overloaded
 servers) is recorded in the ledger, and in no plan. Tokens are counted from the real prompts of cards and rough
-outlines; later prompts, which hold what was not written yet, are measured on prompts of the same kind and size.
+outlines; later prompts, which hold what was not written yet, are measured on prompts of the same kind and size. Human outlines, which
+rough outlines are shown as examples, are drawn as the method draws them.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from generation.model_writer.cards import shown_for_card
 from generation.model_writer.fitting import Count
 from generation.model_writer.merging import merge_calls
 from generation.model_writer.tables import LEAST_ROWS
-from generation.surveyforge import SurveyForge
+from generation.surveyforge import Shape, SurveyForge
 from generation.topics import Topic
 from generation.values import Outline, OutlineNode, Role, SectionDraft, Sentence
 from generation.writing import (
@@ -29,6 +30,7 @@ from generation.writing import (
     RefineRequest,
     SectionPlan,
     SubsectionsRequest,
+    Writer,
 )
 
 _WORDS = "Sentences of this length stand for what is not written yet, and name ten or twelve words at least. "
@@ -74,10 +76,18 @@ class Planner:
     Args:
         count: tokens of messages and schema, as the gateway counts them.
         is_answered: whether the ledger holds the answer to a call.
+        answered: how many first calls of an operation the edition has paid for already.
     """
 
-    def __init__(self, settings: ModelSettings, count: Count, is_answered: Callable[[Call], bool]) -> None:
-        self._settings, self._count, self._is_answered = settings, count, is_answered
+    def __init__(
+        self,
+        settings: ModelSettings,
+        count: Count,
+        is_answered: Callable[[Call], bool],
+        answered: Callable[[str], int],
+    ) -> None:
+        self._settings, self._count = settings, count
+        self._is_answered, self._answered = is_answered, answered
 
     def plan(
         self,
@@ -100,8 +110,8 @@ class Planner:
         best = library.best(method.options.outline_papers)
         evidence = tuple(method.evidence(library, p) for p in library.vectors(best)[0])
         if outline is None:
-            shape = method.shape(len(evidence), method.section_count(len(evidence), method.patterns(library)))
-            parts += self._outline(topic, method, evidence, shape.sections, shape.parts)
+            shape = _shape(library, method, len(evidence))
+            parts += self._outline(topic, library, method, evidence, shape)
             leaves, parents, sections = (
                 shape.sections * (shape.parts or 1),
                 shape.parts and shape.sections,
@@ -125,12 +135,16 @@ class Planner:
         return self._exact("paper_cards", built)
 
     def _outline(
-        self, topic: Topic, method: SurveyForge, evidence: Sequence[Evidence], sections: int, parts: int
+        self, topic: Topic, library: Library, method: SurveyForge, evidence: Sequence[Evidence], shape: Shape
     ) -> list[PlannedCalls]:
+        sections, parts = shape.sections, shape.parts
         portions = calls.portions(self._settings, self._count, evidence, method.options.chunk_size)
+        drawn = method.drawn(topic, library, len(portions))
         rough = [
-            calls.outline_call(self._settings, self._count, OutlineRequest(topic.title, tuple(p), (), sections)).call
-            for p in portions
+            calls.outline_call(
+                self._settings, self._count, OutlineRequest(topic.title, tuple(p), tuple(shown), sections)
+            ).call
+            for p, shown in zip(portions, drawn, strict=True)
         ]
         merges = merge_calls(self._settings, len(portions), sections)
         plan = SectionPlan("A heading of some length", _WORDS, (_WORDS,) * 3, ())
@@ -192,10 +206,34 @@ class Planner:
     ) -> PlannedCalls:
         each = [(self._count(c.messages, c.schema), c.most_tokens) for c in (*like, *more)]
         (tokens, most), rest = each[0], each[1:]
+        count = times + len(rest)
+        done = min(count, self._answered(operation))
+        share = 1 - done / count if count else 0
         return PlannedCalls(
-            asset, operation, times + len(rest), 0, times * tokens + sum(t for t, _ in rest),
-            times * most + sum(m for _, m in rest),
+            asset, operation, count, done, round(share * (times * tokens + sum(t for t, _ in rest))),
+            round(share * (times * most + sum(m for _, m in rest))),
         )  # fmt: skip
+
+
+def outline_calls(library: Library, method: SurveyForge, writer: Writer) -> int:
+    """Calls that the outline takes of a writer that asks a model."""
+    best = library.best(method.options.outline_papers)
+    evidence = [method.evidence(library, p) for p in library.vectors(best)[0]]
+    shape = _shape(library, method, len(evidence))
+    rough = len(writer.portions(evidence, method.options.chunk_size))
+    return rough + writer.merge_count(rough, shape.sections) + (shape.sections if shape.parts else 0)
+
+
+def survey_calls(outline: Outline, *, verdicts: bool) -> int:
+    """Calls that a survey along this outline takes, if every node has evidence and every section a table."""
+    body = [n for n in outline.nodes if n.role == "body"]
+    leaves = sum(n.role == "body" for n in outline.leaves())
+    drafts = len(outline.nodes)
+    return drafts + leaves + sum(n.level == 1 for n in body) + (drafts if verdicts else 0)
+
+
+def _shape(library: Library, method: SurveyForge, papers: int) -> Shape:
+    return method.shape(papers, method.section_count(papers, method.patterns(library)))
 
 
 _ROLES: tuple[Role, ...] = ("body", "introduction", "open_problems", "conclusion")

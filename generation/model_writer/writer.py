@@ -40,7 +40,7 @@ from generation.model_writer.calls import FRAMING, Built
 from generation.model_writer.cards import card_of, shown_for_card
 from generation.model_writer.framing import composed_for
 from generation.model_writer.grounding_rounds import grounded
-from generation.model_writer.merging import groups_of, merge_call, merge_fan
+from generation.model_writer.merging import groups_of, merge_call, merge_calls, merge_fan
 from generation.model_writer.plans import read_plans
 from generation.model_writer.schemas import CardReply, SectionsReply, SubsectionsReply
 from generation.model_writer.tables import LEAST_ROWS, read_rows, table_of
@@ -96,6 +96,10 @@ class ModelWriter:
     @property
     def name(self) -> str:
         return self._gateway.settings.name
+
+    def told(self) -> tuple[Failure, ...]:
+        """What could not be revised, judged or brought into form, then papers without room in a call."""
+        return (*self.notes, *self.left_out)
 
     @property
     def options(self) -> dict[str, object]:
@@ -160,6 +164,10 @@ class ModelWriter:
             )  # fmt: skip
 
         return await self._asked(built, plans_of)
+
+    def merge_count(self, rough: int, sections: int) -> int:
+        """Calls that merge so many rough outlines."""
+        return merge_calls(self._gateway.settings, rough, sections)
 
     async def merge(self, request: MergeRequest) -> tuple[SectionPlan, ...]:
         """One outline, merged by levels where the rough ones do not fit one call."""

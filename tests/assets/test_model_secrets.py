@@ -81,6 +81,6 @@ def test_no_secret_is_kept_or_said_when_the_proxy_is_not_there(small, home, run,
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://someone:pr0xy-Pa55-phrase@models.invalid/v1")
     told = run("survey", TOPIC, "--model", "openai:scripted", "--json")
-    assert told.code in (1, 3)
+    assert told.code == 1
     assert "models.invalid" in told.err
     _assert_hidden(home, told.out, told.err)

@@ -163,5 +163,15 @@ def test_the_page_is_told_what_the_row_says(lake, row):
     assert (facts.have, facts.expected, facts.is_partial, facts.is_resumable) == (1, 3, True, True)
     assert (facts.model.cited, facts.model.kept, facts.model.removed, facts.model.refused) == (2, 1, 1, 0)
     assert facts.model.cost is None
-    before = facts_of({**row, "grounding": None, "have_count": None, "expected_count": None, "is_resumable": None}, [])
+    before = facts_of(
+        {
+            **row,
+            "grounding": None,
+            "have_count": None,
+            "expected_count": None,
+            "is_resumable": None,
+            "status": "complete",
+        },
+        [],
+    )
     assert (before.model, before.have, before.is_partial, before.is_resumable) == (None, None, False, False)

@@ -19,6 +19,9 @@ class ScriptedWriter:
 
     name, version, card_version, asks_a_model = "scripted", "1", "1", False
 
+    def told(self):
+        return ()
+
     def portions(self, evidence, most):
         return [list(evidence)]
 

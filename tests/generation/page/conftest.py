@@ -192,7 +192,7 @@ def written_sample() -> Sample:
     survey = Survey("Retrieval by Vectors", sections)
     model = ModelFacts(123456, 7890, 4321, None, 14, 9, 5, 3)
     facts = replace(
-        base.facts, writer="test:a-model", cited=3, has_summaries=False, have=2, expected=4, is_resumable=True,
+        base.facts, writer="test:a-model", cited=3, has_summaries=False, have=2, expected=4, is_resumable=True, is_partial=True,
         model=model, notes=(("3 Open Problems", "the reply ended at its token limit"),),
     )  # fmt: skip
     papers = {p.paper_id: p for p in base.papers}
