@@ -55,12 +55,31 @@ def survey_result(home: Path, row: dict, lake, seconds: float, stages_run: tuple
         "manifest": {m["table"]: m["version"] for m in row["manifest"]},
         "tokens": {"input": row["input_tokens"], "output": row["output_tokens"], "cached": row["cached_tokens"]},
         "cost": "unknown" if row["cost"] is None else row["cost"],
+        "cards_tokens": _cards_tokens(lake, row),
         "have": row["have_count"],
         "expected": row["expected_count"],
         "grounding": row["grounding"],
         "seconds": round(seconds, 3),
         "stages_run": list(stages_run),
     }
+
+
+def _cards_tokens(lake, row: dict) -> dict[str, int | float | None]:
+    """What the topic's cards by this model took in all runs: they serve every edition, so no edition counts them."""
+    import polars as pl
+
+    if row["grounding"] is None:
+        return {"input": 0, "output": 0, "cost": 0.0}
+    calls = lake.scan("language_model_calls").filter(
+        pl.col("topic") == row["topic"], pl.col("model") == row["writer"],
+        pl.col("asset") == "paper_cards", pl.col("origin") == "paid",
+    )  # fmt: skip
+    sums = calls.select(
+        pl.col("input_tokens", "output_tokens", "cost").sum(), pl.col("cost").is_null().any().alias("is_unpriced")
+    )
+    found = sums.collect().row(0, named=True)
+    cost = None if found["is_unpriced"] else found["cost"]
+    return {"input": found["input_tokens"], "output": found["output_tokens"], "cost": cost}
 
 
 def plan_result(topic, model: str, planned) -> dict:

@@ -1,6 +1,7 @@
 """Which writer a run asks, as configuration of a Dagster run."""
 
 import dagster as dg
+from pydantic import Field
 
 from generation.language_models.budgets import Budget
 from generation.model_access import EXTRACTIVE, ModelAccess
@@ -18,11 +19,11 @@ class WriterConfig(dg.Config):
     """
 
     writer: str = EXTRACTIVE
-    window: int = 0
+    window: int = Field(0, ge=0)
     verdicts: bool = False
     replay: bool = False
-    budget_tokens: int = 0
-    budget_cost: float = 0.0
+    budget_tokens: int = Field(0, ge=0)
+    budget_cost: float = Field(0.0, ge=0)
 
     def access(self) -> ModelAccess:
         """How the model may be asked, for a run whose house does not say."""

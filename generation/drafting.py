@@ -188,7 +188,9 @@ async def without_repeats(
             beside |= dict.fromkeys(sorted(hits))
             neighbours = tuple(current[n] for n in beside)
             current[number] = await writer.refine(RefineRequest(current[number], neighbours, requests[number]))
-        current[number] = _drop(current[number], set(earlier))
+        left = _drop(current[number], set(earlier))
+        # Of a model's section that would vanish all is kept; where paragraphs are twins, that is told when they go.
+        current[number] = left if any(left.sentences()) or not writer.asks_a_model else current[number]
         done.append(number)
     return current
 

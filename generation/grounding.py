@@ -106,7 +106,9 @@ def check_draft(
     judge = _Judge(sources, Wording(" ".join(allowed_terms)))
     if to_check := [s for s in draft.sentences() if s.kind == "written" and s.cited_ids]:
         # Two sentences may have the same words and cite other papers.
-        judge.compared = {(s.text, p): judge.to_compare(s.text, p) for s in to_check for p in s.cited_ids if p in sources}
+        judge.compared = {
+            (s.text, p): judge.to_compare(s.text, p) for s in to_check for p in s.cited_ids if p in sources
+        }
         texts = dict.fromkeys(s.text for s in to_check)
         texts |= dict.fromkeys(one.text for chosen in judge.compared.values() for one in chosen)
         judge.vectors = dict(zip(texts, np.asarray(embed(list(texts))), strict=True))

@@ -37,7 +37,7 @@ from generation.surveyforge import SurveyForge
 from generation.text_notes import notes_on_texts
 from generation.texts import carded, cards_hash, cards_of, cards_to_write, with_card_failures
 from generation.topics import Topic
-from generation.values import Outline, Paper, Survey
+from generation.values import Failure, Outline, Paper, Survey
 from generation.workshop import Calls, Workshop, view_of
 from generation.writing import Writer
 from indexes.piece_index import piece_versions
@@ -231,7 +231,10 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
     survey = replace(survey, notes=(*survey.notes, *notes_on_texts(library.view, library.card_keys)))
     survey = with_card_failures(survey, library)
     if not survey.references:
-        raise NoEvidence("no sentence could be cited", which=edition.topic.title)
+        if not any(s.checks for section in survey.sections for s in section.sentences()):
+            raise NoEvidence("no sentence could be cited", which=edition.topic.title)
+        told = Failure("citations", "no paper bears a sentence that cites it, so all citations were removed")
+        survey = replace(survey, failures=(*survey.failures, told))
     editions.store_consulted(lake, edition, library.consulted, library.pool, survey.references)
     editions.store_text(lake, edition, survey.sections)
     desk.opened.flush()  # the manifest pins the ledger with the calls that wrote the text
@@ -266,7 +269,7 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "have_count": survey.have_count,
         "expected_count": survey.expected_count,
         "is_resumable": any(f.is_retryable for f in survey.failures),
-        "grounding": asdict(counts(*survey.sections)) if desk.writer.asks_a_model else None,
+        "grounding": asdict(counts(*survey.sections, taken_out=desk.writer.taken_out)) if desk.writer.asks_a_model else None,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
         "cached_tokens": spent.cached_tokens,

@@ -145,12 +145,12 @@ def show(result: dict) -> None:
         f"{result['sections']} sections, {result['sentences']} sentences"
     )
     if result["writer"] != "extractive":
-        tokens = result["tokens"]
+        tokens, cards = result["tokens"], result["cards_tokens"]
         cost = result["cost"] if isinstance(result["cost"], str) else f"${result['cost']:.4f}"
         told = result["grounding"]
         click.echo(
             f"  {result['writer']}: {tokens['input']:,} tokens in, {tokens['output']:,} out, {tokens['cached']:,} from the "
-            f"ledger, cost {cost}; {result['have']} of {result['expected']} parts written; of {told['cited']} citations "
+            f"ledger, cost {cost} (the topic's cards apart: {cards['input']:,} in, {cards['output']:,} out); {result['have']} of {result['expected']} parts written; of {told['cited']} citations "
             f"{told['kept']} are borne by their papers, {told['removed']} were removed, {told['refused']} refused"
         )
     for item in result["notes"]:

@@ -115,7 +115,7 @@ class SurveySentence(dy.Schema):
         nullable=True,
         description="Of a written sentence: each citation held against what its paper says. Verdict grounded, weak or "
         "ungrounded; similarity is the cosine to the nearest sentence of the paper that was shown; action kept, revised "
-        "(written again), removed (the citation is gone) or refused (the paper was not shown); judge rules, or a model. "
+        "(written again), removed (the citation is gone) or refused (the paper was not shown, or none is cited where one is needed: paper_id is empty); judge rules, or a model. "
         "Null in editions of before this was kept.",
     )
 

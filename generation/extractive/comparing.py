@@ -11,10 +11,10 @@ from generation.captions import COMPARISON
 from generation.extractive.adaptation import adapt
 from generation.extractive.refusals import says_nothing
 from generation.extractive.selection import FIGURE
-from generation.extractive.sentences import own_name, whole_sentences
+from generation.extractive.sentences import whole_sentences
 from generation.extractive.speakers import Manner
 from generation.misprints import is_unclear, joined_words
-from generation.naming import quoted, short_authors
+from generation.stated_works import work_and_year
 from generation.values import Paper, Paragraph, Sentence, Span, StatedRow
 from generation.writing import CompareRequest
 
@@ -48,17 +48,15 @@ def comparison(request: CompareRequest) -> Paragraph:
 
 
 def _row(paper: Paper, result: Sentence) -> Sentence:
-    where = f"FROM papers WHERE paper_id = {quoted(paper.paper_id)}"
-    own, authors = own_name(paper), short_authors(paper)
-    if own:
-        work = StatedRow("work", own, f"SELECT split_part(title, ':', 1) {where}")
-    elif authors:
-        work = StatedRow("work", authors[0], f"SELECT authors, collaborations {where}")
-    else:
-        work = StatedRow("work", paper.title, f"SELECT title {where}")
-    year = StatedRow("year", str(paper.year), f"SELECT year(submitted_latest) {where}")
     return Sentence(
-        result.kind, result.text, result.cited_ids, result.spans, result.edits, None, (work, year), place="table"
+        result.kind,
+        result.text,
+        result.cited_ids,
+        result.spans,
+        result.edits,
+        None,
+        work_and_year(paper),
+        place="table",
     )
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 import stamina
 
-from generation.language_models.budgets import Budget, Reservation, add
+from generation.language_models.budgets import Budget, Reservation
 from generation.language_models.calls import (
     Answer,
     Call,
@@ -24,7 +24,6 @@ from generation.language_models.calls import (
     ModelSettings,
     NotInLedger,
     Purpose,
-    Spent,
     TooLong,
 )
 from generation.language_models.failures import failure_of_outcome, failure_of_reply
@@ -33,6 +32,7 @@ from generation.language_models.limits import Limits, Patience, limits_of
 from generation.language_models.prices import cost
 from generation.language_models.providers import endpoint, split_name
 from generation.language_models.records import (
+    OUTCOMES,
     REPLAYED,
     Outcome,
     Reply,
@@ -64,11 +64,20 @@ class _Passing(Exception):
 
 @dataclass
 class _Joint:
-    """A call on its way, and how many wait for it."""
+    """A call on its way.
+
+    Attributes:
+        waiters: how many wait for it.
+        is_sent: a request is with the server.
+        is_given_up: nobody waited any more before it was sent; who asks now begins anew.
+        is_told: one of the waiters was given what it cost; for the others it is read.
+    """
 
     task: asyncio.Task | None = None
     waiters: int = 0
     is_sent: bool = False
+    is_given_up: bool = False
+    is_told: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,8 @@ class Exchange(ABC):
     """Everything of a gateway but the request.
 
     Attributes:
-        on_answer: called with each answer and its call, read or paid.
+        on_answer: called with each reply and its call, read or paid, also with those that are cut, declined or empty
+            and raise an error after that.
     """
 
     def __init__(
@@ -108,7 +118,6 @@ class Exchange(ABC):
         self.settings, self.purpose, self.on_answer = settings, purpose, progress
         self._ledger, self._replay, self._environment = ledger, replay, environment
         self._budget, self._patience = budget or Budget(), patience or Patience()
-        self._spent = Spent()
         self._server = endpoint(split_name(settings.name)[0], environment)
         self._limits: Limits = limits_of(settings, self._server.host)
         if self._budget.most_cost is not None and not replay and cost(settings, 1, 1) is None:
@@ -118,17 +127,14 @@ class Exchange(ABC):
                 advice="Give a budget in tokens, or the price in LITHOUSE_MODEL_PRICE (or LITHOUSE_MODEL_IS_FREE=1).",
             )
 
-    @property
-    def spent(self) -> Spent:
-        """What this gateway's calls have used so far."""
-        return self._spent
-
     def count(self, messages: Sequence[Message], schema: Mapping | None = None) -> int:
         """Tokens of a prompt for this model, at most."""
         return count_messages(self.settings, messages, schema)
 
     async def ask(self, call: Call) -> Answer:
-        """The answer to a call, read from the ledger where it was made before; the same call at once asks once.
+        """The answer to a call, read from the ledger where it was made before.
+
+        The same call at once is made once, by whichever event loop, thread or process comes first.
 
         Raises:
             ModelFailure: see `calls`.
@@ -145,31 +151,33 @@ class Exchange(ABC):
             )
         name = (id(asyncio.get_running_loop()), key)
         joint = self._ledger.pending.get(name)
-        is_first = joint is None
-        if joint is None:
+        if joint is None or joint.is_given_up:
             joint = self._ledger.pending[name] = _Joint()
             joint.task = asyncio.create_task(self._obtain(call, key, joint))
-            joint.task.add_done_callback(lambda task: self._forget(name, task))
+            joint.task.add_done_callback(lambda _, joint=joint: self._forget(name, joint))
         joint.waiters += 1
         try:
             got = await asyncio.shield(joint.task)
         except asyncio.CancelledError:
             # A reply that is on its way is paid for: it is kept, whoever has stopped waiting.
             if joint.waiters == 1 and not joint.is_sent:
+                joint.is_given_up = True
                 joint.task.cancel()
             raise
         finally:
             joint.waiters -= 1
-        return self._conclude(call, got if is_first else replace(got, cost=0.0, was_read=True))
+        got, joint.is_told = replace(got, cost=0.0, was_read=True) if joint.is_told else got, True
+        return self._conclude(call, got)
 
     @abstractmethod
     async def _send(self, call: Call, form: str) -> Outcome:
         """Send one request; whatever comes of it is an outcome, unless nothing could be sent at all."""
 
-    def _forget(self, name: tuple[int, str], task: asyncio.Task) -> None:
-        self._ledger.pending.pop(name, None)
-        if not task.cancelled():
-            task.exception()  # where nobody waits any more, nobody must be told
+    def _forget(self, name: tuple[int, str], joint: _Joint) -> None:
+        if self._ledger.pending.get(name) is joint:
+            del self._ledger.pending[name]
+        if not joint.task.cancelled():
+            joint.task.exception()  # where nobody waits any more, nobody must be told
 
     def _conclude(self, call: Call, got: _Got) -> Answer:
         reply = got.reply
@@ -177,18 +185,11 @@ class Exchange(ABC):
             self._ledger.keep(
                 cached_row(self.settings, self.purpose, self._scrubbed(replace(call, messages=())), reply)
             )
-            self._spent = add(
-                self._spent,
-                input_tokens=reply.input_tokens,
-                output_tokens=reply.output_tokens,
-                cost=0.0,
-                is_cached=True,
-            )
+        answer = Answer(reply.key, reply.text, got.was_read, reply.input_tokens, reply.output_tokens, got.cost)
+        if self.on_answer and reply.status in OUTCOMES:
+            self.on_answer(answer, call)
         if failure := failure_of_reply(self.settings, call, reply):
             raise failure
-        answer = Answer(reply.key, reply.text, got.was_read, reply.input_tokens, reply.output_tokens, got.cost)
-        if self.on_answer:
-            self.on_answer(answer, call)
         return answer
 
     async def _obtain(self, call: Call, key: str, joint: _Joint) -> _Got:
@@ -241,6 +242,7 @@ class Exchange(ABC):
         ):
             with attempt:
                 if not joint.waiters:
+                    joint.is_given_up = True
                     raise asyncio.CancelledError  # nobody wants it any more
                 outcome, price = await self._request(call, key, joint, counted, form, sendings)
                 if outcome.status in PASSING:
@@ -263,9 +265,14 @@ class Exchange(ABC):
             outcome = Outcome("abandoned", error="nobody waited for the reply", is_billed_unknown=True)
             joint.is_sent = True
             try:
-                outcome = self._clean(await self._send(call, form), call, counted)
+                outcome = self._clean(await self._send(call, form), counted)
             except LithouseError:
                 outcome = _UNSENT  # no key, no such model: nothing left this machine
+                raise
+            except Exception as error:
+                # A fault of ours or of a library, maybe behind a reply that is paid for: told, not sent again.
+                told = self._scrub(f"{type(error).__name__}: {error}")
+                outcome = replace(outcome, error=f"no reply could be read: {told}"[:1000])
                 raise
             finally:
                 joint.is_sent = False
@@ -315,16 +322,6 @@ class Exchange(ABC):
     def _settle(self, reservation: Reservation, outcome: Outcome, price: float | None) -> None:
         tokens = (outcome.input_tokens or 0) + (outcome.output_tokens or 0)
         self._budget.settle(reservation, tokens, price, is_presumed=outcome.is_billed_unknown)
-        if not outcome.was_sent:
-            return
-        used = outcome.input_tokens is not None
-        self._spent = add(
-            self._spent,
-            input_tokens=outcome.input_tokens or 0,
-            output_tokens=outcome.output_tokens or 0,
-            cost=price if used else 0.0,
-            is_cached=False,
-        )
 
     def _price(self, outcome: Outcome) -> float | None:
         if outcome.input_tokens is None or outcome.output_tokens is None:
@@ -336,7 +333,7 @@ class Exchange(ABC):
             prompt_cached_tokens=outcome.prompt_cached_tokens or 0,
         )
 
-    def _clean(self, outcome: Outcome, call: Call, counted: int) -> Outcome:
+    def _clean(self, outcome: Outcome, counted: int) -> Outcome:
         """Without secrets, and with tokens counted by us where the server gave none."""
         text, error = self._scrub(outcome.text), self._scrub(outcome.error)
         if outcome.status in REPLAYED and outcome.status != "too_long" and outcome.input_tokens is None:

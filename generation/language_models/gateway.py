@@ -5,7 +5,6 @@ Belongs here: clients, one request, and what its reply or error means. Not here:
 """
 
 import asyncio
-import json
 import re
 import warnings
 from collections.abc import Awaitable, Callable
@@ -17,6 +16,7 @@ from generation.language_models.calls import Call, NoSuchModel, WrongKey
 from generation.language_models.exchange import Exchange
 from generation.language_models.providers import PROVIDERS, key_of, split_name
 from generation.language_models.records import Outcome, plain
+from generation.language_models.tokens import schema_in_words
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -24,24 +24,27 @@ if TYPE_CHECKING:
 
 _NO_KEY = "not-needed"
 """SDKs insist on a key, servers on this machine do not."""
-_CONNECT_SECONDS = 15.0
+_CONNECT_SECONDS = 5.0
+"""A host that does not take a connection by then is not there; the time-out of a reply is much longer."""
 _ASKS_FOR_JSON = re.compile(
     r"response_?format|json_?schema|structured|output_config|grammar|guided|schema|\btools?\b|tool_choice|function",
     re.I,
 )
 _WINDOW = re.compile(r"context.{0,12}(size|length|window)|maximum context|prompt is too long|too many tokens", re.I)
 _MODEL_REASONS = re.compile(r"(o\d|gpt-5)")
-_PROMPTED = (
-    "Reply with one JSON object that follows the JSON schema below, and with nothing before or after it.\n\n{schema}"
-)
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A client and its model, in one event loop."""
+    """A client and its model, in one event loop.
+
+    Attributes:
+        errors: what a request raises where it failed; anything else is a fault of a program.
+    """
 
     model: "Model[Any]"
     close: Callable[[], Awaitable[object]]
+    errors: tuple[type[Exception], ...]
 
 
 class Gateway(Exchange):
@@ -53,7 +56,7 @@ class Gateway(Exchange):
         budget: shared by the stages of a run; None for no limit.
         purpose: what calls are made for; may be replaced between calls.
         replay: answer only from the ledger: no key, no SDK, no network.
-        progress: called with each answer and its call; also as `on_answer`.
+        progress: called with each reply and its call; also as `on_answer`.
         environment: keys, addresses, secrets.
         patience: with servers that fail for a passing reason.
 
@@ -95,15 +98,16 @@ class Gateway(Exchange):
                     model_settings={**sent, "timeout": settings.timeout, "request_timeout": settings.timeout},
                     model_request_parameters=_parameters(call, form),
                 )
-                return _outcome(response, {**sent, "output": form})
             except UserError as error:
                 # The library knows that this model has no JSON of that kind, and has sent nothing.
                 following = {"native": "tool", "tool": "prompted"}.get(form)
                 if following is None:
                     raise NoSuchModel("the model cannot be asked", which=f"{settings.name}: {error}") from None
                 form = following
-            except Exception as error:
+            except line.errors as error:
                 return _failed(error, {**sent, "output": form}, call)
+            else:
+                return _outcome(response, {**sent, "output": form})
 
     def _line(self) -> _Line:
         loop = asyncio.get_running_loop()
@@ -122,29 +126,40 @@ class Gateway(Exchange):
                 advice=f"Set {' or '.join(known.keys)}."
                 + (f" A server without keys is named in {known.address_variable}." if known.address_variable else ""),
             )
+        if key is not None and not key.isascii():
+            raise WrongKey(f"the key for {server.host} holds characters that no key has", which=self.settings.name)
         _quieten()
+        from httpx2 import HTTPError, Timeout
+        from pydantic_ai.exceptions import AgentRunError
+        from pydantic_ai.models import create_async_httpx2_client
+
+        # One kind of client for all SDKs: it keeps its own time to connect, whatever a request's time-out is.
+        http = create_async_httpx2_client(timeout=Timeout(self.settings.timeout, connect=_CONNECT_SECONDS))
+        errors = (AgentRunError, HTTPError, OSError)
         headers = {"Authorization": server.authorization} if server.authorization else {}
-        options = {"api_key": key or _NO_KEY, "base_url": server.address, "max_retries": 0}
+        options = {"api_key": key or _NO_KEY, "base_url": server.address, "max_retries": 0, "http_client": http}
         if provider == "anthropic":
-            from anthropic import AsyncAnthropic
+            from anthropic import AnthropicError, AsyncAnthropic
             from pydantic_ai.models.anthropic import AnthropicModel
             from pydantic_ai.providers.anthropic import AnthropicProvider
 
             client = AsyncAnthropic(**options, default_headers=headers)
-            return _Line(AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client)), client.close)
+            model = AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+            return _Line(model, http.aclose, (*errors, AnthropicError))
         if provider == "google":
             from google.genai import Client, types
+            from google.genai.errors import APIError
             from pydantic_ai.models.google import GoogleModel
             from pydantic_ai.providers.google import GoogleProvider
 
             # Without retry_options the client sends once.
-            reached = types.HttpOptions(base_url=server.address, headers=headers)
+            reached = types.HttpOptions(base_url=server.address, headers=headers, httpx_async_client=http)
             client = Client(api_key=key or _NO_KEY, vertexai=False, http_options=reached)
-            return _Line(GoogleModel(name, provider=GoogleProvider(client=client)), client.aio.aclose)
-        from openai import AsyncOpenAI
+            return _Line(GoogleModel(name, provider=GoogleProvider(client=client)), http.aclose, (*errors, APIError))
+        from openai import AsyncOpenAI, OpenAIError
 
         client = AsyncOpenAI(**options, default_headers=headers)
-        return _Line(self._openai_model(provider, name, client), client.close)
+        return _Line(self._openai_model(provider, name, client), http.aclose, (*errors, OpenAIError))
 
     def _openai_model(self, provider: str, name: str, client: Any) -> "Model[Any]":
         from pydantic_ai.models import infer_model
@@ -187,7 +202,7 @@ def _messages(call: Call, form: str) -> "list[ModelMessage]":
             parts.append(kind(plain(message.text)))
     if form == "prompted":
         # Last, where models heed it most, and not among what is quoted from papers.
-        parts.append(UserPromptPart(_PROMPTED.format(schema=json.dumps(call.schema, ensure_ascii=False))))
+        parts.append(UserPromptPart(schema_in_words(call.schema)))
     return [*found, ModelRequest(parts=parts)]
 
 
@@ -289,7 +304,8 @@ def _failed(error: Exception, parameters: dict[str, object], call: Call) -> Outc
             return outcome("too_long")
         case _ if code in (400, 404, 405, 422, 501) and call.schema is not None and _ASKS_FOR_JSON.search(told):
             return outcome("rejected", "form")
-    return outcome("rejected" if code else "unavailable")
+    # Without a status: a reply that is no JSON, for instance, which may be paid for.
+    return outcome("rejected") if code else outcome("unavailable", is_billed_unknown=True)
 
 
 def _told(error: Exception) -> str:

@@ -6,6 +6,7 @@ there into the table, each exactly once however often a process is killed in bet
 """
 
 import asyncio
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ _FLUSHED = 1000
 _LOADED = 2000
 """Replies read from the table at once."""
 _LOOK_AGAIN = (0.02, 0.5)
-"""Seconds between looks at a call that another process is making, first and at most."""
+"""Seconds between looks at a call that another loop or process is making, first and at most."""
 _WAIT_FOR_FLUSH = 120.0
 _VERSION = "table_version"
 
@@ -53,6 +54,8 @@ class Ledger:
         self._alive = FileLock(self._owner_file(self._owner))
         self._turn = FileLock(raw / f"{TABLE}.lock")
         self.pending: dict[tuple[int, str], Any] = {}
+        self._claimed: dict[str, asyncio.AbstractEventLoop] = {}
+        self._lock = threading.Lock()
         try:
             with self._explained():
                 self._owners.mkdir(exist_ok=True)
@@ -94,13 +97,13 @@ class Ledger:
         return self._spool.find(key, REPLAYED if is_replaying else OUTCOMES)
 
     async def claim(self, key: str) -> Reply | None:
-        """Wait until a call is ours to make, or another process has made it.
+        """Wait until a call is this event loop's to make, or another loop, thread or process has made it.
 
         Returns:
             What became of it; None where it is ours now, until `keep` with its reply or `release`.
         """
         wait, most = _LOOK_AGAIN
-        while not self._spool.claim(key, self._owner, self._is_alive):
+        while not self._is_claimed(key, asyncio.get_running_loop()):
             if reply := self._spool.find(key):
                 return reply
             await asyncio.sleep(wait)
@@ -109,7 +112,9 @@ class Ledger:
 
     def release(self, key: str) -> None:
         """Give up a claim: the call came to nothing, and others may try."""
-        self._spool.release(key, self._owner)
+        with self._lock:
+            self._claimed.pop(key, None)
+            self._spool.release(key, self._owner)
 
     def keep(self, row: Mapping[str, Any], reply: Reply | None = None) -> None:
         """Keep a row of the table, and with it what became of the call: durable when this returns.
@@ -119,6 +124,9 @@ class Ledger:
         """
         with self._explained():
             self._spool.add(row["call_id"], to_text(row), reply)
+        if reply is not None:
+            with self._lock:
+                self._claimed.pop(reply.key, None)
 
     def flush(self) -> int:
         """Move the rows of the spool into the table; how many.
@@ -162,6 +170,16 @@ class Ledger:
             calls=len(paid),
             cached_calls=len(cached),
         )
+
+    def _is_claimed(self, key: str, loop: asyncio.AbstractEventLoop) -> bool:
+        with self._lock:
+            holder = self._claimed.get(key)
+            if holder is not None and holder is not loop and not holder.is_closed():
+                return False
+            if not self._spool.claim(key, self._owner, self._is_alive):
+                return False
+            self._claimed[key] = loop
+            return True
 
     def _append(self, frame: pl.DataFrame) -> None:
         if not len(frame):

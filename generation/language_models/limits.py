@@ -96,18 +96,23 @@ class Minute:
 
     def next_time(self, amount: int, at: float) -> float:
         """When so much may be sent, at `at` (seconds) or later."""
-        while self._sent and self._sent[0][0] <= at:
-            self._sent.popleft()
-        excess = sum(held for _, held in self._sent) + min(amount, self._most) - self._most
-        for until, held in self._sent:
+        # What is only going to be sent counts too: so a small call does not pass a large one that waits.
+        counted = [(until, held) for until, held in self._sent if until > at]
+        excess = sum(held for _, held in counted) + min(amount, self._most) - self._most
+        for until, held in counted:
             if excess <= 0:
                 break
             excess -= held
             at = until
         return at
 
+    def forget(self, now: float) -> None:
+        """Drop what counts no more."""
+        while self._sent and self._sent[0][0] <= now:
+            self._sent.popleft()
+
     def add(self, amount: int, at: float) -> tuple[float, int]:
-        """Count what will be sent at a time that is not before any other's; gives what `remove` takes."""
+        """Count what will be sent at a time that `next_time` gave; returns what `remove` takes."""
         entry = at + _MINUTE * max(1.0, amount / self._most), min(amount, self._most)
         self._sent.append(entry)
         return entry
@@ -126,7 +131,7 @@ class Limits:
         self._requests = Minute(settings.requests_per_minute) if settings.requests_per_minute else None
         self._tokens = Minute(settings.tokens_per_minute) if settings.tokens_per_minute else None
         self._lock = threading.Lock()
-        self._resumes_at = self._last = 0.0
+        self._resumes_at = 0.0
 
     def pause(self, seconds: float) -> None:
         """Send nothing to the model for a while: its server asked for that."""
@@ -138,13 +143,12 @@ class Limits:
         amounts = [(minute, n) for minute, n in ((self._requests, 1), (self._tokens, tokens)) if minute]
         while True:
             with self._lock:
-                at = max(time.monotonic(), self._resumes_at)
-                if amounts:
-                    at = max(at, self._last)  # a small call does not pass a large one, which might then never go
+                now = time.monotonic()
+                at = max(now, self._resumes_at)
                 for minute, n in amounts:
+                    minute.forget(now)
                     at = minute.next_time(n, at)
                 entries = [(minute, minute.add(n, at)) for minute, n in amounts]
-                self._last = max(self._last, at) if amounts else self._last
             try:
                 while (left := at - time.monotonic()) > 0:
                     await asyncio.sleep(left)

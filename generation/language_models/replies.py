@@ -2,22 +2,27 @@
 
 Pure functions. Belongs here: what models wrap around an answer and how they break JSON. Not here: asking
 (`gateway`), asking again (`model_writer.asking`), and what a reply is about.
+
+A model's text is hostile data: whatever goes wrong in reading it, the reply is Unfit and can be asked for again.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from json_repair import repair_json
 from pydantic import BaseModel, ValidationError
 
 from generation.language_models.calls import EmptyReply, Refused, Truncated, Unfit
 from generation.mathtext import is_command
+from ingestion.errors import LithouseError
 
 Model = TypeVar("Model", bound=BaseModel)
 Value = TypeVar("Value")
+More = ParamSpec("More")
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,45 @@ _END = "⌁end"
 _MOST_STARTS = 40
 """Brackets tried as the beginning of the answer."""
 
+LONGEST_REPLY, CHARACTERS_PER_TOKEN = 2_000_000, 40
+"""Characters of a reply that is read at all, and of it for each token that was asked for: some tokens are long words."""
+
+_MOST_PROBLEMS = 12
+"""Problems of a reply that are told in a failure."""
+
+_SURROGATES = re.compile("[\ud800-\udfff]+")
+
+
+def guarded(
+    reader: Callable[Concatenate[str, More], Value], most_tokens: int | None = None
+) -> Callable[Concatenate[str, More], Value]:
+    """A reader of replies which raises only what the project's errors are.
+
+    Args:
+        most_tokens: that the reply could have; one far beyond it is not read.
+
+    Raises:
+        Unfit: the text is far too long, or reading it failed in a way of its own (nested too deeply, a number too long).
+        LithouseError: as the reader.
+    """
+    longest = LONGEST_REPLY if most_tokens is None else min(LONGEST_REPLY, CHARACTERS_PER_TOKEN * most_tokens)
+
+    @wraps(reader)
+    def guarded_reader(text: str, *args: More.args, **more: More.kwargs) -> Value:
+        if len(text) > longest:
+            told = f"{len(text):,} characters, at most {longest:,} can be read"
+            raise Unfit("the reply is far longer than asked for", which=told, text=text[:LONGEST_REPLY])
+        try:
+            return reader(text, *args, **more)
+        except LithouseError:
+            raise
+        except RecursionError:
+            raise Unfit("the reply is nested too deeply to be read", text=text) from None
+        except Exception as error:
+            raise Unfit("the reply cannot be read", which=type(error).__name__, text=text) from error
+
+    return guarded_reader
+
 
 def without_thinking(text: str) -> str:
     """The answer alone: what stands between thinking tags is gone, behind an opening that never closes all is.
@@ -99,6 +143,7 @@ def is_refusal(text: str) -> bool:
     return len(text) < _SHORTEST_TEXT and bool(_REFUSALS.search(text.strip()))
 
 
+@guarded
 def plain_text(text: str) -> str:
     """The text of a reply.
 
@@ -106,11 +151,17 @@ def plain_text(text: str) -> str:
         EmptyReply: nothing but blanks or thinking.
         Refused: it declines.
     """
-    text = without_thinking(text)
+    text = without_surrogates(without_thinking(text))
     _require_answer(text)
     return text
 
 
+def without_surrogates(text: str) -> str:
+    """Text in which a pair of surrogates is its character, and a lone one, which no file can hold, is gone."""
+    return _SURROGATES.sub(lambda m: m.group(0).encode("utf-16", "surrogatepass").decode("utf-16", "ignore"), text)
+
+
+@guarded
 def as_json(text: str) -> dict | list:
     """The object, or the list of objects, of a reply: without fences and chatter, with lone backslashes kept.
 
@@ -126,11 +177,15 @@ def as_json(text: str) -> dict | list:
     if not _OBJECT.search(text):
         _require_answer(text)
         raise Unfit("the reply holds no JSON object", text=text)
-    return _whole(_escaped(text))
+    return _decoded(_whole(_escaped(text)))
 
 
-def read(text: str, model: type[Model]) -> Reading[Model]:
+@guarded
+def read(text: str, model: type[Model], schema: Mapping | None = None) -> Reading[Model]:
     """A reply as a value; items of its lists that do not fit are left out and told.
+
+    Args:
+        schema: that was asked for: of a list that is longer the beginning is kept, and it is told.
 
     Raises:
         EmptyReply, Refused, Truncated: as `as_json`.
@@ -138,6 +193,8 @@ def read(text: str, model: type[Model]) -> Reading[Model]:
     """
     found = _fields_of(as_json(text), model)
     problems: list[str] = []
+    if schema:
+        _cut(found, schema, "", problems)
     while True:
         try:
             return Reading(model.model_validate(found), tuple(problems))
@@ -147,10 +204,15 @@ def read(text: str, model: type[Model]) -> Reading[Model]:
             items = {_item(loc) for loc, _ in told}
             if None in items:
                 raise Unfit(
-                    "the reply does not have the shape asked for", which="; ".join(problems), text=text
+                    "the reply does not have the shape asked for", which=told_of(problems), text=text
                 ) from None
             for loc in sorted((loc for loc in items if loc), key=_by_place, reverse=True):
                 _drop(found, loc)
+
+
+def told_of(problems: Sequence[str]) -> str:
+    """The first problems of a reply, as a failure tells them."""
+    return "; ".join(problems[:_MOST_PROBLEMS])
 
 
 def _require_answer(text: str) -> None:
@@ -184,6 +246,28 @@ def _whole(text: str) -> dict | list:
     if not isinstance(marked[0], dict | list):
         raise Unfit("the reply holds no JSON object", text=text)
     return marked[0]
+
+
+def _decoded(found: object) -> object:
+    """JSON with its strings cleaned of lone surrogates."""
+    if isinstance(found, str):
+        return without_surrogates(found)
+    if isinstance(found, list):
+        return [_decoded(item) for item in found]
+    return {_decoded(k): _decoded(v) for k, v in found.items()} if isinstance(found, dict) else found
+
+
+def _cut(found: object, schema: Mapping, place: str, problems: list[str]) -> None:
+    """Cut the lists of a reply to what the schema allows."""
+    if isinstance(found, dict):
+        for name, part in schema.get("properties", {}).items():
+            _cut(found.get(name), part, f"{place}.{name}".lstrip("."), problems)
+    elif isinstance(found, list):
+        if len(found) > (most := schema.get("maxItems", len(found))):
+            problems.append(f"{place} has {len(found)} items, at most {most} were asked for")
+            del found[most:]
+        for i, item in enumerate(found):
+            _cut(item, schema.get("items", {}), f"{place}[{i}]", problems)
 
 
 def _escaped(text: str) -> str:

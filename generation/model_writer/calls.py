@@ -4,13 +4,13 @@ Pure functions of the request and the settings: a plan builds calls and counts t
 sending them (`asking`) and reading replies (`texts`, `cards`, `writer`).
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.extractive.sentences import move
-from generation.language_models.calls import Call, Message, ModelSettings, WindowTooSmall
+from generation.language_models.calls import Call, Message, ModelFailure, ModelSettings, WindowTooSmall
 from generation.model_writer import schemas
-from generation.model_writer.fitting import Count, Shown, by_nearness, fitting, portioned, shown
+from generation.model_writer.fitting import ABSTRACTS, Count, Shown, by_nearness, fitting, portioned, shown
 from generation.model_writer.schemas import Form
 from generation.model_writer.showing import (
     LONGEST_DESCRIPTION,
@@ -22,13 +22,14 @@ from generation.model_writer.showing import (
     marked_outline,
     numbered,
     one_line,
+    outline_sizes,
     pattern_lines,
     patterns_room,
     role_of,
     topic_line,
     words_of,
 )
-from generation.prompting.fencing import ShownPaper, fence_for, fenced, paper_blocks
+from generation.prompting.fencing import ShownPaper, cut_to, fence_for, fenced, paper_blocks, shortened
 from generation.prompting.templates import Template, loaded
 from generation.values import Pattern, Sentence
 from generation.writing import (
@@ -64,6 +65,14 @@ MOST_EVIDENCE = 30_000
 MOST_ROWS = 8
 _BESIDE = 12
 """Papers shown beside those that are cited, where a sentence may need another one."""
+
+
+_SECTIONS = 9
+"""Sections of a rough outline whose reply and prompt are allowed for before their number is known."""
+
+
+class NoRoom(ModelFailure):
+    """The prompt of this item does not fit the window, though those of others do."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,17 @@ def subsections_call(settings: ModelSettings, count: Count, request: Subsections
 
 
 def draft_call(settings: ModelSettings, count: Count, request: DraftRequest) -> Built:
-    """The text of one node."""
+    """The text of one node; of an outline that leaves no room for papers, the headings around it are shown."""
+    *more, least = outline_sizes(settings)
+    for headings in more:
+        try:
+            return _draft_call(settings, count, request, headings)
+        except NoRoom:
+            continue
+    return _draft_call(settings, count, request, least)
+
+
+def _draft_call(settings: ModelSettings, count: Count, request: DraftRequest, headings: int) -> Built:
     words, role = held_words(settings, words_of(request)), role_of(request)
     fields = {
         "topic": topic_line(request.topic),
@@ -115,7 +134,7 @@ def draft_call(settings: ModelSettings, count: Count, request: DraftRequest) -> 
         "title": one_line(request.title, LONGEST_TITLE),
         "description": one_line(request.description, LONGEST_DESCRIPTION),
         "role": role,
-        "outline": marked_outline(settings, request),
+        "outline": marked_outline(request, headings),
         "words": words,
         "is_markdown": settings.output == "prompted",
         "is_brief": is_brief(settings),
@@ -168,7 +187,7 @@ def revise_call(settings: ModelSettings, count: Count, request: DraftRequest, se
 
 
 def verdict_call(settings: ModelSettings, count: Count, request: DraftRequest, sentences: Sequence[Sentence]) -> Built:
-    """A verdict for each cited sentence."""
+    """A verdict for each cited sentence, with as many of their papers as fit."""
     cited = {p for s in sentences for p in s.cited_ids}
     papers = [shown(e) for e in ordered(request) if e.paper.paper_id in cited]
     lines = [numbered(i, s, ()) for i, s in enumerate(sentences, start=1)]
@@ -197,30 +216,36 @@ def compare_call(settings: ModelSettings, count: Count, request: CompareRequest)
 
 
 def card_call(settings: ModelSettings, count: Count, paper: ShownPaper, *, is_full_text: bool) -> Built:
-    """The card of a paper, of which as much is shown as fits; its passages come in the order of their worth.
+    """The card of a paper, of which as much is shown as fits: fewer passages, which come in the order of their worth,
+    then a shorter abstract.
 
     Raises:
-        WindowTooSmall: not even its record fits.
+        NoRoom: not even its title and the beginning of its abstract fit.
+        WindowTooSmall: no paper does.
     """
     form = schemas.card_form(settings)
     template = template_of("card")
 
-    def messages(kept: ShownPaper) -> tuple[Message, ...]:
-        return template.messages(
-            is_full_text=is_full_text, most_items=schemas.most_items(form), is_brief=is_brief(settings),
-            papers=paper_blocks([kept], fence_for(kept.lines)),
-        )  # fmt: skip
-
+    fields = {
+        "is_full_text": is_full_text, "most_items": schemas.most_items(form), "is_brief": is_brief(settings),
+    }  # fmt: skip
     room = min(settings.window - form.most_tokens, MOST_EVIDENCE)
-    kept = whole = paper
-    at = len(whole.passages)
-    while count(messages(kept), form.schema) > room:
-        if at == 0:
-            raise too_small(settings, "card", paper.paper_id)
+    for kept in _less_and_less(paper):
+        messages = template.messages(**fields, papers=paper_blocks([kept], fence_for(kept.lines)))
+        if count(messages, form.schema) <= room:
+            return Built(call_of(template, messages, form, paper.paper_id, Shown((kept,)), paper.paper_id), kept.cut)
+    raise unfitting(settings, count, template, template.messages(**fields, papers=""), form, paper.paper_id)
+
+
+def _less_and_less(paper: ShownPaper) -> Iterator[ShownPaper]:
+    """A paper with fewer and fewer passages, then without, with less and less of its abstract."""
+    yield paper
+    at = len(paper.passages)
+    while at:
         at -= max(1, at // 8)
-        kept = _first(whole, at)
-    call = call_of(template, messages(kept), form, paper.paper_id, Shown((kept,)), paper.paper_id)
-    return Built(call, kept.cut)
+        yield _first(paper, at)
+    paper = replace(paper, title=shortened(paper.title, LONGEST_TITLE))
+    yield from (cut_to(paper, abstract=most) for most in ABSTRACTS)
 
 
 def _first(paper: ShownPaper, passages: int) -> ShownPaper:
@@ -229,16 +254,14 @@ def _first(paper: ShownPaper, passages: int) -> ShownPaper:
     return replace(paper, passages=tuple(kept), cut=(*paper.cut, *gone))
 
 
-def portions(
-    settings: ModelSettings, count: Count, evidence: Sequence[Evidence], most: int, sections: int = 9
-) -> list[list[Evidence]]:
+def portions(settings: ModelSettings, count: Count, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
     """Evidence in portions for one rough outline each, in order, all of it."""
     template = template_of("outline")
     empty = template.messages(
-        topic="x" * LONGEST_TOPIC, section_count=sections, papers="", patterns="", reserved=", ".join(FRAMING),
+        topic="x" * LONGEST_TOPIC, section_count=_SECTIONS, papers="", patterns="", reserved=", ".join(FRAMING),
         is_brief=is_brief(settings),
     )  # fmt: skip
-    form = schemas.sections_form(settings, "outline", sections)
+    form = schemas.sections_form(settings, "outline", _SECTIONS)
     room = settings.window - form.most_tokens - count(empty, form.schema) - patterns_room(settings)
     room = min(room, MOST_EVIDENCE)
     by_id = {e.paper.paper_id: e for e in evidence}
@@ -283,7 +306,8 @@ def _with_papers(
     """A call that shows papers, as many and as much of them as fit.
 
     Raises:
-        WindowTooSmall: not even one fits.
+        NoRoom: not even one fits beside what else is shown.
+        WindowTooSmall: none would fit beside nothing.
     """
     template = template_of(operation)
     has_patterns = "patterns" in template.fields
@@ -316,7 +340,9 @@ def _with_papers(
             if count(messages, own.schema) + own.most_tokens <= settings.window:
                 return Built(call_of(template, messages, own, item, kept), kept.left_out)
             kept = Shown(kept.papers[:-1], (*kept.left_out, kept.papers[-1].paper_id))
-    raise too_small(settings, operation, item)
+    bare = {name: "" if isinstance(value, str) else value for name, value in fields.items()}
+    empty = template.messages(**bare, **dict.fromkeys(template.fields - fields.keys(), ""))
+    raise unfitting(settings, count, template, empty, form(()), item)
 
 
 def call_of(
@@ -332,9 +358,17 @@ def template_of(operation: str) -> Template:
     return loaded(operation, FIELDS[operation])
 
 
-def too_small(settings: ModelSettings, operation: str, item: str) -> WindowTooSmall:
-    return WindowTooSmall(
-        f"the prompt of “{operation}” does not fit the window of {settings.window:,} tokens", which=item,
+def unfitting(
+    settings: ModelSettings, count: Count, template: Template, empty: Sequence[Message], form: Form, item: str
+) -> ModelFailure:
+    """Why an item's prompt cannot be sent: the window bears no prompt of the operation, or only not this one's.
+
+    Args:
+        empty: the operation's prompt with nothing filled in.
+    """
+    is_hopeless = count(empty, form.schema) + form.most_tokens > settings.window
+    return (WindowTooSmall if is_hopeless else NoRoom)(
+        f"the prompt of “{template.operation}” does not fit the window of {settings.window:,} tokens", which=item,
         advice="Use a model with a larger window, or tell the window it has.",
     )  # fmt: skip
 

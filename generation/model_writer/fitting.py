@@ -21,6 +21,9 @@ _LEVELS = (
 )  # fmt: skip
 """Characters of an abstract, passages, characters of a passage: most first."""
 
+ABSTRACTS = tuple(dict.fromkeys(characters for characters, _, _ in _LEVELS))
+"""Characters of an abstract, most first."""
+
 _FENCE = "0" * 16
 _ID_TOKENS = 26
 """Tokens of a paper's id where it may be cited, in the schema and in the list of ids, each digit one; and of a blank line."""

@@ -1,5 +1,7 @@
 """Grounding a model's draft: the rules' check, a model's verdict where asked for, one revision, then what is not borne goes.
 
+Sentences that cite nothing and state what needs a paper are revised with the others; what stays so is marked.
+
 Not here: the check itself (`generation.grounding`).
 """
 
@@ -11,26 +13,27 @@ from generation.grounding import Embed, Source, check_draft, sources_of, without
 from generation.language_models.calls import Call, ModelFailure, Unfit, WindowTooSmall
 from generation.language_models.replies import Reading, read
 from generation.model_writer.asking import ask_for
-from generation.model_writer.calls import revise_call, verdict_call
+from generation.model_writer.calls import NoRoom, revise_call, verdict_call
 from generation.model_writer.schemas import ReviseReply, VerdictReply
+from generation.model_writer.telling import Told
 from generation.model_writer.texts import lines_of, sentence_of
+from generation.prompting.fencing import cleaned
 from generation.values import Check, Failure, SectionDraft, Sentence, Verdict
-from generation.writing import GroundRequest
+from generation.writing import DraftRequest, GroundRequest
 
 _VERDICTS: Mapping[str, Verdict] = {"supported": "grounded", "partly": "weak", "unsupported": "ungrounded"}
 _WORSE: Mapping[Verdict, int] = {"grounded": 0, "weak": 1, "ungrounded": 2}
 _MOST_AT_ONCE = 12
-"""Sentences revised in one call; of a draft with more, those beyond only lose their citations."""
+"""Sentences revised in one call; of a draft with more, those beyond only lose their citations, or are marked."""
 
 
-async def grounded(
-    gateway, embed: Embed, request: GroundRequest, *, verdicts: bool, notes: list[Failure]
-) -> SectionDraft:
+async def grounded(gateway, embed: Embed, request: GroundRequest, *, verdicts: bool, told: Told) -> SectionDraft:
     """The draft with what its papers bear, and with what happened in its sentences' checks.
 
     Args:
         verdicts: a model judges each cited sentence too; the worse verdict counts.
-        notes: told what could not be revised or judged; the rules' verdicts stand then.
+        told: what could not be revised or judged, where the rules' verdicts stand, and citations that went with their
+            sentence.
 
     Raises:
         FatalFailure: every further call would end the same way, and no rerun can change it.
@@ -42,15 +45,12 @@ async def grounded(
     # In a thread: the replies of other calls come meanwhile.
     draft = await asyncio.to_thread(check_draft, request.draft, sources, embed, allowed_terms=allowed)
     if verdicts:
-        try:
-            draft = await _judged(gateway, asked, draft)
-        except ModelFailure as error:
-            notes.append(_left(f"{item}: not judged", error))
+        draft = await _judged(gateway, asked, draft, item, told)
     if bad := _unborne(draft):
         try:
-            draft = await _revised(gateway, embed, asked, draft, bad, sources, allowed, notes)
+            draft = await _revised(gateway, embed, asked, draft, bad, sources, allowed, told)
         except ModelFailure as error:
-            notes.append(_left(f"{item}: not revised", error))
+            told.add(item, "revise", _left(f"{item}: not revised", error))
     return without_unborne(draft)
 
 
@@ -66,12 +66,16 @@ def _left(item: str, error: ModelFailure) -> Failure:
 
 
 def _unborne(draft: SectionDraft) -> list[Sentence]:
-    return [s for s in draft.sentences() if s.kind == "written" and _has_unborne(s)][:_MOST_AT_ONCE]
+    """What is to be revised: first what its papers do not bear, then what cites nothing."""
+    found = [s for s in draft.sentences() if s.kind == "written" and _has_unborne(s)]
+    return sorted(found, key=lambda s: not s.cited_ids)[:_MOST_AT_ONCE]
 
 
 def _has_unborne(sentence: Sentence) -> bool:
     last = {check.paper_id: check for check in sentence.checks}
-    return any(c.verdict == "ungrounded" and c.paper_id in sentence.cited_ids for c in last.values())
+    return sentence.is_unborne or any(
+        c.verdict == "ungrounded" and c.paper_id in sentence.cited_ids for c in last.values()
+    )
 
 
 async def _revised(
@@ -82,7 +86,7 @@ async def _revised(
     bad: Sequence[Sentence],
     sources: Mapping[str, Source],
     allowed,
-    notes: list[Failure],
+    told: Told,
 ) -> SectionDraft:
     """The draft with the bad sentences as a model wrote them anew; those it left empty are gone."""
     call, bad = _fitting_revision(gateway, asked, bad)
@@ -101,8 +105,9 @@ async def _revised(
             continue  # not answered: it keeps its text, and loses what is not borne
         new[id(before)] = _as_revised(checked[number], before) if number in checked else None
         if number not in checked:
-            reason = f"a sentence that its papers do not bear was taken out: “{before.text}” ({_why(before)})"
-            notes.append(Failure(call.item, reason))
+            reason = f"a sentence that no paper bears was taken out: “{before.text}” ({_why(before)})"
+            told.add(call.item, "revise", Failure(call.item, reason))
+            told.taken_out[call.item] += len(before.cited_ids)
     paragraphs = tuple(
         tuple(k for s in paragraph if (k := new.get(id(s), s)) is not None) for paragraph in draft.paragraphs
     )
@@ -113,12 +118,12 @@ def _fitting_revision(gateway, asked, bad: Sequence[Sentence]) -> tuple[Call, Se
     """The call for as many of the sentences as fit the window.
 
     Raises:
-        WindowTooSmall: not one does.
+        NoRoom, WindowTooSmall: not one does.
     """
     while True:
         try:
             return revise_call(gateway.settings, gateway.count, asked, bad).call, bad
-        except WindowTooSmall:
+        except (NoRoom, WindowTooSmall):
             if len(bad) == 1:
                 raise
             bad = bad[: len(bad) // 2]
@@ -130,7 +135,7 @@ def _as_revised(sentence: Sentence, before: Sentence) -> Sentence:
     gone = {
         c.paper_id: replace(c, action="removed" if c.action == "kept" else c.action)
         for c in before.checks
-        if c.paper_id not in sentence.cited_ids
+        if c.paper_id and c.paper_id not in sentence.cited_ids
     }
     return replace(sentence, checks=(*gone.values(), *(c for c in checks if c.paper_id not in gone)))
 
@@ -165,15 +170,31 @@ def _read_revised(text: str, count: int, shown: Sequence[str]) -> Reading[dict[i
     return Reading(found, tuple(problems))
 
 
-async def _judged(gateway, asked, draft: SectionDraft) -> SectionDraft:
+async def _judged(gateway, asked: DraftRequest, draft: SectionDraft, item: str, told: Told) -> SectionDraft:
     """The draft with a model's verdicts beside the rules', the worse one last, which is the one that counts."""
     cited = [s for s in draft.sentences() if s.kind == "written" and s.cited_ids]
     if not cited:
         return draft
-    call = verdict_call(gateway.settings, gateway.count, asked, cited).call
-    result = await ask_for(gateway, call, lambda text: _read_verdicts(text, len(cited)))
     judge = gateway.settings.name
-    verdict_of = {id(s): result.value.get(n) for n, s in enumerate(cited, start=1)}
+    given = {e.paper.paper_id for e in asked.evidence}
+    parts, unasked = _verdict_calls(gateway, asked, [s for s in cited if given.issuperset(s.cited_ids)])
+    unasked += [s for s in cited if not given.issuperset(s.cited_ids)]
+    if unasked:
+        reason = (
+            f"{len(unasked)} of {len(cited)} sentences, for which not all that they rest on can be shown in one call"
+        )
+        told.add(item, "verdict", Failure(f"{item}: not judged", reason))
+    verdict_of: dict[int, Verdict] = {}
+
+    async def ask(call: Call, sentences: Sequence[Sentence]) -> None:
+        try:
+            result = await ask_for(gateway, call, lambda text: _read_verdicts(text, len(sentences)))
+        except ModelFailure as error:
+            told.add(item, "verdict", _left(f"{item}: not judged", error))
+        else:
+            verdict_of.update((id(sentences[n - 1]), verdict) for n, verdict in result.value.items())
+
+    await asyncio.gather(*(ask(call, sentences) for call, sentences in parts))
 
     def judged(sentence: Sentence) -> Sentence:
         verdict = verdict_of.get(id(sentence))
@@ -187,6 +208,45 @@ async def _judged(gateway, asked, draft: SectionDraft) -> SectionDraft:
         return replace(sentence, checks=tuple(checks))
 
     return replace(draft, paragraphs=tuple(tuple(judged(s) for s in p) for p in draft.paragraphs))
+
+
+def _verdict_calls(
+    gateway, asked: DraftRequest, sentences: Sequence[Sentence]
+) -> tuple[list[tuple[Call, list[Sentence]]], list[Sentence]]:
+    """Calls with the cited sentences that each asks about; and sentences of no call.
+
+    A model that is not shown a paper, or not the words of it that bear a sentence best, finds that it bears nothing. So
+    sentences are divided until these fit for each part; one for which they do not is asked about in no call.
+    """
+    sentences = list(sentences)
+    if not sentences:
+        return [], []
+    halves = sentences[: len(sentences) // 2], sentences[len(sentences) // 2 :]
+    try:
+        built = verdict_call(gateway.settings, gateway.count, asked, sentences)
+    except (NoRoom, WindowTooSmall):
+        pass
+    else:
+        lines = built.call.messages[-1].text.splitlines()
+        told = "\n".join(line for line in lines if line.startswith(("abstract: ", "passage ")))
+        unseen = [s for s in sentences if not all(words in told for words in _nearest_words(asked, s))]
+        if not built.left_out and not unseen:
+            return [(built.call, sentences)], []
+        if not built.left_out and len(unseen) < len(sentences):
+            halves = [s for s in sentences if s not in unseen], unseen
+    if len(sentences) == 1:
+        return [], sentences
+    first, second = (_verdict_calls(gateway, asked, part) for part in halves)
+    return [*first[0], *second[0]], [*first[1], *second[1]]
+
+
+def _nearest_words(asked: DraftRequest, sentence: Sentence) -> list[str]:
+    """What of the cited papers is nearest to a sentence, as a prompt has it."""
+    cited = [e for e in asked.evidence if e.paper.paper_id in sentence.cited_ids]
+    texts: dict[tuple[str, str | None], str] = {(e.paper.paper_id, None): e.paper.abstract or "" for e in cited}
+    texts |= {(e.paper.paper_id, p.passage.passage_id): p.passage.text for e in cited for p in e.passages}
+    found = ((texts.get((span.paper_id, span.passage_id), ""), span) for span in sentence.spans)
+    return [cleaned(text[span.start : span.end]) for text, span in found]
 
 
 def _read_verdicts(text: str, count: int) -> Reading[dict[int, Verdict]]:

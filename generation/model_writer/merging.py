@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from generation.language_models.calls import ModelSettings
 from generation.model_writer import schemas
-from generation.model_writer.calls import FRAMING, Built, call_of, template_of, too_small
+from generation.model_writer.calls import FRAMING, Built, call_of, template_of, unfitting
 from generation.model_writer.fitting import Count, Shown
 from generation.model_writer.showing import (
     LONGEST_TITLE,
@@ -55,7 +55,11 @@ def merge_call(
         )
         if count(messages, form.schema) + form.most_tokens <= settings.window:
             return Built(call_of(template, messages, form, topic_line(request.topic), Shown(())))
-    raise too_small(settings, "merge", request.topic)
+    empty = template.messages(
+        topic="", section_count=request.section_count, outlines="", outline_count=len(rough), patterns="", taken="",
+        is_brief=is_brief(settings),
+    )  # fmt: skip
+    raise unfitting(settings, count, template, empty, form, request.topic)
 
 
 def merge_fan(settings: ModelSettings, section_count: int) -> int:

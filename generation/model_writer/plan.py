@@ -8,12 +8,14 @@ rough outlines are shown as examples, are drawn as the method draws them.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from generation.language_models.calls import Call, ModelSettings
+from generation.language_models.calls import Call, ModelSettings, TooLong, WindowTooSmall
 from generation.language_models.prices import cost
 from generation.library import Library
 from generation.model_writer import calls
+from generation.model_writer.calls import Built, NoRoom
 from generation.model_writer.cards import shown_for_card
 from generation.model_writer.fitting import Count
 from generation.model_writer.merging import merge_calls
@@ -128,10 +130,12 @@ class Planner:
         return Plan(tuple(parts), None if None in paid else sum(paid))
 
     def _cards(self, requests: Sequence[CardRequest]) -> PlannedCalls:
-        built = [
-            calls.card_call(self._settings, self._count, shown_for_card(r), is_full_text=bool(r.passages)).call
-            for r in requests
-        ]
+        built = []
+        for request in requests:
+            paper, is_full_text = shown_for_card(request), bool(request.passages)
+            # A paper whose record alone fills the window gets no card, and asks nothing.
+            with suppress(NoRoom):
+                built.append(calls.card_call(self._settings, self._count, paper, is_full_text=is_full_text).call)
         return self._exact("paper_cards", built)
 
     def _outline(
@@ -179,18 +183,18 @@ class Planner:
         drafts = {role: calls.draft_call(settings, count, request(role)).call for role in _ROLES}
         body = request("body")
         like = _as_long_as(drafts["body"].most_tokens, [e.paper.paper_id for e in shown])
-        refine = calls.refine_call(settings, count, RefineRequest(like, (like, like), body)).call
+        refine = _if_it_fits(calls.refine_call, settings, count, RefineRequest(like, (like, like), body))
         framing = [drafts["introduction"], drafts["open_problems"], drafts["conclusion"]]
         found = [
             self._like("survey", "draft", [drafts["body"]], leaves + parents, framing),
-            self._like("survey", "refine", [refine], leaves),
+            *(self._like("survey", "refine", [call], leaves) for call in refine),
         ]
         if verdicts:
-            judged = calls.verdict_call(settings, count, body, list(like.sentences())).call
-            found.append(self._like("survey", "verdict", [judged], leaves + parents + len(framing)))
+            judged = _if_it_fits(calls.verdict_call, settings, count, body, list(like.sentences()))
+            found += [self._like("survey", "verdict", [c], leaves + parents + len(framing)) for c in judged]
         if len(shown) >= LEAST_ROWS:
-            table = calls.compare_call(settings, count, CompareRequest("2", node.title, shown)).call
-            found.append(self._like("survey", "compare", [table], sections))
+            table = _if_it_fits(calls.compare_call, settings, count, CompareRequest("2", node.title, shown))
+            found += [self._like("survey", "compare", [call], sections) for call in table]
         return found
 
     def _exact(self, asset: str, built: Sequence[Call]) -> PlannedCalls:
@@ -213,6 +217,14 @@ class Planner:
             asset, operation, count, done, round(share * (times * tokens + sum(t for t, _ in rest))),
             round(share * (times * most + sum(m for _, m in rest))),
         )  # fmt: skip
+
+
+def _if_it_fits(build: Callable[..., Built], *request: object) -> list[Call]:
+    """The call, [] where the window is too small for it: the writer leaves such a step out and tells it."""
+    try:
+        return [build(*request).call]
+    except (NoRoom, TooLong, WindowTooSmall):
+        return []
 
 
 def outline_calls(library: Library, method: SurveyForge, writer: Writer) -> int:

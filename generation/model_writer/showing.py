@@ -73,9 +73,13 @@ def one_line(text: str, most: int) -> str:
     return shortened(cleaned(withheld(text)[0]), most)
 
 
-def marked_outline(settings: ModelSettings, request: DraftRequest) -> str:
-    """The outline's headings with the one to be written marked; of a large one in a small window those around it."""
-    most = max(6, settings.window // 60)
+def outline_sizes(settings: ModelSettings) -> tuple[int, ...]:
+    """Headings of the outline that a draft is shown, most first: fewer where the prompt would not fit."""
+    return tuple(dict.fromkeys((max(6, settings.window // 60), 6, 1)))
+
+
+def marked_outline(request: DraftRequest, most: int) -> str:
+    """The outline's headings with the one to be written marked; of more than `most` those around it."""
     lines = [
         f"{'  ' * number.count('.')}{number} {one_line(title, LONGEST_TITLE)}{'  ← this part' if number == request.number else ''}"
         for number, title, _ in request.outline
@@ -113,7 +117,8 @@ def proposal(plans: Sequence[SectionPlan], title: int, description: int) -> list
 
 
 def numbered(number: int, sentence: Sentence, checks: Sequence[Check]) -> str:
-    found = "; ".join(dict.fromkeys(f"{c.paper_id}: {c.reason or 'does not say this'}" for c in checks))
+    told = (f"{f'{c.paper_id}: ' if c.paper_id else ''}{c.reason or 'does not say this'}" for c in checks)
+    found = "; ".join(dict.fromkeys(told))
     return f"{number}. {said(sentence)}" + (f" — found: {found}" if found else "")
 
 

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from generation.captions import COMPARISON
-from generation.extractive.sentences import own_name
 from generation.grounding import Embed, check_draft, sources_of
 from generation.language_models.replies import Reading, read
 from generation.model_writer.schemas import ComparedRow, CompareReply
 from generation.model_writer.texts import is_prose, plain
-from generation.naming import quoted, short_authors
+from generation.stated_works import work_and_year
 from generation.values import Paper, Paragraph, SectionDraft, Sentence, StatedRow
 from generation.writing import CompareRequest
 
@@ -36,10 +35,15 @@ def read_rows(text: str, shown: Sequence[str]) -> Reading[tuple[ComparedRow, ...
     return Reading(tuple(rows.values()), (*reading.problems, *told))
 
 
-def table_of(request: CompareRequest, rows: Sequence[ComparedRow], keys: tuple[str, ...], embed: Embed) -> Paragraph:
+def table_of(
+    request: CompareRequest, rows: Sequence[ComparedRow], keys: tuple[str, ...], embed: Embed
+) -> tuple[Paragraph, int]:
     """Caption and rows, older works first; a cell that its paper does not bear is left out, and a row without a result.
 
-    () where fewer than three rows stand.
+    The table is () where fewer than three rows stand.
+
+    Returns:
+        The table, and the citations that were taken out: rows whose result is not borne, and cells of the others.
     """
     papers: Mapping[str, Paper] = {e.paper.paper_id: e.paper for e in request.evidence}
     said = [(row, plain(row.approach).rstrip("."), plain(row.result)) for row in rows]
@@ -54,20 +58,24 @@ def table_of(request: CompareRequest, rows: Sequence[ComparedRow], keys: tuple[s
         allowed_terms=(request.title,),
     )  # fmt: skip
     checked = list(draft.sentences())
-    found = []
+    found: list[tuple[Paper, str, Sentence]] = []
+    taken_out = 0
     for i, (row, _, _) in enumerate(said):
         approach, result = checked[2 * i], checked[2 * i + 1]
         if _is_borne(result):
             stated = approach.text if _is_borne(approach) else _ABSENT
             found.append((papers[row.paper], stated, result))
+        # An approach that was not told cannot be taken out.
+        is_out = not _is_borne(result) or (not _is_borne(approach) and approach.text != _ABSENT)
+        taken_out += is_out
     if len(found) < LEAST_ROWS:
-        return ()
+        return (), taken_out
     caption = Sentence(
         "composed", COMPARISON.format(section=request.number), template=COMPARISON, place="caption",
         rows=(StatedRow("section", request.number), *(StatedRow("column", c) for c in COLUMNS)),
     )  # fmt: skip
     found.sort(key=lambda f: (f[0].submitted_latest, f[0].paper_id))
-    return (caption, *(_row(*f) for f in found))
+    return (caption, *(_row(*f) for f in found)), taken_out
 
 
 def _is_borne(cell: Sentence) -> bool:
@@ -75,13 +83,4 @@ def _is_borne(cell: Sentence) -> bool:
 
 
 def _row(paper: Paper, approach: str, result: Sentence) -> Sentence:
-    where = f"FROM papers WHERE paper_id = {quoted(paper.paper_id)}"
-    own, authors = own_name(paper), short_authors(paper)
-    if own:
-        work = StatedRow("work", own, f"SELECT split_part(title, ':', 1) {where}")
-    elif authors:
-        work = StatedRow("work", authors[0], f"SELECT authors, collaborations {where}")
-    else:
-        work = StatedRow("work", paper.title, f"SELECT title {where}")
-    year = StatedRow("year", str(paper.year), f"SELECT year(submitted_latest) {where}")
-    return replace(result, rows=(work, year, StatedRow("approach", approach)))
+    return replace(result, rows=(*work_and_year(paper), StatedRow("approach", approach)))

@@ -1,13 +1,15 @@
 """What a model wrote as sentences of a draft: citations out of the text, nothing in it that prints as anything else.
 
 From the structured form, where each sentence names its papers, and from Markdown with pandoc tokens. Tokens and ids
-of papers that were not shown are refused, never guessed; anything else in brackets stays text. Links, pictures, HTML
+of papers that were not shown are refused, never guessed; ids that a model wrote into its prose are citations of it, and
+no words; anything else in brackets stays text. Links, pictures, HTML
 and addresses never come out. Not here: whether a paper bears its sentence (`generation.grounding`).
 """
 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from generation.citations import paper_of_key
 from generation.language_models.calls import Unfit
@@ -25,6 +27,8 @@ NOT_SHOWN = "the paper was not shown to the writer"
 
 _KEY = r"-?@(?:\{[^{}\]\s]+\}|[^\s\[\];,{}]+)"
 _TOKEN = re.compile(rf"[ \t]*\[\s*({_KEY}(?:\s*[;,]\s*{_KEY})*)\s*\]")
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_ARXIV = rf"(?:(?:0[7-9]|1[0-4]){_MONTH}\.\d{{4}}|(?:1[5-9]|[2-9]\d){_MONTH}\.\d{{5}}|[a-z]+-[a-z]+/\d{{7}})(?:v\d+)?"
 _ONE_KEY = re.compile(r"@(?:\{([^{}\]\s]+)\}|([^\s\[\];,{}]+))")
 _ADDRESS = re.compile(
     r"(?:https?|ftp|file|javascript)://?[^\s<>\"'”)\]]*|(?:javascript|mailto):[^\s<>\"'”)\]]+|data:[a-z]+/[^\s<>\"'”)\]]+|"
@@ -173,8 +177,30 @@ def _markdown_lines(text: str, shown: Collection[str]) -> Iterator[list[Line]]:
             yield found
 
 
+@lru_cache(maxsize=64)
+def _ids(shown: frozenset[str]) -> tuple[re.Pattern[str], ...]:
+    """Ids as models write them into prose: in brackets, behind a sentence, before it, in it, and each alone."""
+    named = "|".join(sorted(map(re.escape, shown), key=len, reverse=True)) or "(?!)"
+    own = rf"(?:{named})(?:v\d+)?(?![\w/]|\.\d)"
+    one = rf"(?:(?:arxiv|paper|id)[:\s]\s*)?(?:{own}|{_ARXIV})"
+    several = r"(?:\s*[;,]\s*(?:and\s+)?|\s+and\s+)"
+    last = rf"(?:(?:arxiv|paper|id)[:\s]\s*)?(?<![\w./]){own}"
+    return (
+        re.compile(rf"[ \t]*[\[(]\s*(?:(?:see|cf\.|cites?|citing|papers?|ids?)[:\s]\s*)*{one}(?:{several}{one})*\s*[\])]", re.I),
+        re.compile(rf"(?<!\bin)(?<!\bby)(?<!\bof)(?<!\bto)(?<!\band)(?<!\bfrom)(?<!\bwith)(?<!\bsee)(?<!\bthan)(?<!\bpaper)"
+                   rf"[\s,;:–—]+{last}(?:{several}{last})*(?=\s*[.!?]*\s*$)", re.I),
+        re.compile(rf"^[ \t]*{last}[ \t]*[:–—][ \t]*", re.I),
+        re.compile(rf"(?:\b(?:the |this )?(?:papers?|works?|study|article|arxiv)[:\s]\s*)?(?<![\w./]){own}", re.I),
+        re.compile(rf"(?<![\w./])(?:{own}|{_ARXIV})", re.I),
+    )  # fmt: skip
+
+
 def _sentences(text: str, shown: Collection[str]) -> Iterator[Line]:
-    """Sentences of a text with tokens; a token behind a full stop belongs to the sentence before it."""
+    """Sentences of a text with tokens; a token behind a full stop belongs to the sentence before it.
+
+    Ids in brackets, before or behind a sentence are tokens; a lone one within it is cited, and reads "the paper".
+    """
+    in_brackets, behind, before, within, alone = _ids(frozenset(shown))
     tokens: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
 
     def held(match: re.Match) -> str:
@@ -182,11 +208,24 @@ def _sentences(text: str, shown: Collection[str]) -> Iterator[Line]:
         tokens.append(_known(keys, shown))
         return chr(_CITATION_PLACES[0] + len(tokens) - 1)
 
+    def bare(match: re.Match) -> str:
+        tokens.append(_known(alone.findall(match.group(0)), shown))
+        return chr(_CITATION_PLACES[0] + len(tokens) - 1)
+
     # Characters of the private use area mark the places; text that brings its own loses them.
     text = re.sub("[\ue000-\uf8ff]", "", text)
-    marked = re.sub(r"([.!?])((?:\s*[\ue000-\uf8ff])+)", r"\2\1", _TOKEN.sub(held, text))
+    text = in_brackets.sub(bare, _TOKEN.sub(held, text))
+    marked = re.sub(r"([.!?])((?:\s*[\ue000-\uf8ff])+)", r"\2\1", text)
     for start, end in split(marked) or [(0, len(marked))]:
-        own = marked[start:end]
+        own = before.sub(bare, behind.sub(bare, marked[start:end]))
+        own = re.sub("([.!?])([\ue000-\uf8ff]+)[.]$", r"\2\1", own)
+        if not re.search(r"[^\W\d_]{2,}", within.sub("", own)):
+            own = within.sub(bare, own)
+        elif len(found := list(within.finditer(own))) == 1:
+            words = "the paper" if re.search(r"\w", own[: found[0].start()]) else "The paper"
+            own = within.sub(lambda m, words=words: words + bare(m), own)
+        elif found:
+            own = within.sub(lambda m: m.group(0) + bare(m), own)
         cited = [
             tokens[ord(c) - _CITATION_PLACES[0]] for c in own if _CITATION_PLACES[0] <= ord(c) <= _CITATION_PLACES[1]
         ]

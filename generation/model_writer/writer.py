@@ -6,37 +6,21 @@ asking until a reply fits (`asking`), the network and the ledger (`language_mode
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from corpus.hashing import text_hash
-from generation import grounding, grounding_sources, grounding_terms, support
 from generation.cards import CardFailure, PaperCard
 from generation.grounding_sources import sources_of
-from generation.language_models import replies
 from generation.language_models.calls import FatalFailure, ModelFailure, WindowTooSmall
 from generation.language_models.replies import Reading, read
-from generation.model_writer import (
-    asking,
-    calls,
-    cards,
-    fitting,
-    framing,
-    grounding_rounds,
-    merging,
-    plans,
-    schemas,
-    showing,
-    tables,
-    texts,
-)  # fmt: skip
+from generation.model_writer import calls, versions
 from generation.model_writer.asking import ask_for
-from generation.model_writer.calls import FRAMING, Built
+from generation.model_writer.calls import FRAMING, Built, NoRoom
 from generation.model_writer.cards import card_of, shown_for_card
 from generation.model_writer.framing import composed_for
 from generation.model_writer.grounding_rounds import grounded
@@ -44,9 +28,9 @@ from generation.model_writer.merging import groups_of, merge_call, merge_calls, 
 from generation.model_writer.plans import read_plans
 from generation.model_writer.schemas import CardReply, SectionsReply, SubsectionsReply
 from generation.model_writer.tables import LEAST_ROWS, read_rows, table_of
+from generation.model_writer.telling import Told
 from generation.model_writer.texts import draft_of, read_draft
-from generation.prompting import fencing, instructions
-from generation.values import Failure, Paragraph, SectionDraft
+from generation.values import Failure, Paragraph, Pattern, SectionDraft
 from generation.writing import (
     CardRequest,
     CompareRequest,
@@ -60,14 +44,6 @@ from generation.writing import (
     SubsectionsRequest,
 )
 
-_CODE = (
-    schemas, calls, showing, fitting, texts, plans, tables, merging, framing, asking, replies, fencing, instructions,
-    grounding_rounds, grounding, grounding_sources, grounding_terms,
-)  # fmt: skip
-"""Modules that decide what is asked and what is made of the reply."""
-
-_CARD_CODE = (schemas, calls, cards, asking, replies, fencing, instructions, support)
-
 
 class ModelWriter:
     """Asks one model.
@@ -76,10 +52,6 @@ class ModelWriter:
         gateway: with `settings`, `ask(call)` and `count(messages, schema)`.
         embed: texts → unit vectors (n, d), to hold sentences against papers.
         verdicts: the model also judges each cited sentence.
-
-    Attributes:
-        left_out: papers that had no room in a call that should have shown them, and why.
-        notes: what could not be revised, judged or brought into form, and stands as it was.
     """
 
     asks_a_model: ClassVar[bool] = True
@@ -88,14 +60,29 @@ class ModelWriter:
         self._gateway = gateway
         self._embed = embed
         self.verdicts = verdicts
-        self.left_out: list[Failure] = []
+        self._told = Told()
+        self._left_out = Told()
         self._prepared: set[str] = set()
         self._preparing: list[asyncio.Future[None]] = []  # kept, so that none is collected while it runs
-        self.notes: list[Failure] = []
 
     @property
     def name(self) -> str:
         return self._gateway.settings.name
+
+    @property
+    def notes(self) -> list[Failure]:
+        """What could not be revised, judged or brought into form, and stands as it was, by item and operation."""
+        return self._told.in_order()
+
+    @property
+    def left_out(self) -> list[Failure]:
+        """Papers that had no room in a call that should have shown them, and why, by the call's item."""
+        return self._left_out.in_order()
+
+    @property
+    def taken_out(self) -> int:
+        """Citations that went with a whole sentence, row or cell, since no paper bears it: no draft holds them."""
+        return self._told.taken_out.total()
 
     def told(self) -> tuple[Failure, ...]:
         """What could not be revised, judged or brought into form, then papers without room in a call."""
@@ -109,19 +96,18 @@ class ModelWriter:
     @cached_property
     def version(self) -> str:
         """Hash of templates, code and what of the settings decides the text."""
-        return self._hash(*calls.FIELDS, code=_CODE, verdicts=self.verdicts)
+        return self._hash(*calls.FIELDS, code=versions.CODE, verdicts=self.verdicts)
 
     @cached_property
     def card_version(self) -> str:
-        return self._hash("card", code=_CARD_CODE)
+        return self._hash("card", code=versions.CARD_CODE)
 
-    def _hash(self, *operations: str, code, **more: object) -> str:
+    def _hash(self, *operations: str, code: tuple[str, ...], **more: object) -> str:
         settings = self._gateway.settings
-        sources = [Path(module.__file__).read_text(encoding="utf-8") for module in code]
         decided = {"window": settings.window, "output": settings.output, "margin": settings.token_margin, **more}
         deciding = json.dumps(decided | dict(settings.deciding), sort_keys=True, default=str)
         hashes = [calls.template_hashes(operation) for operation in sorted(operations)]
-        return text_hash("\x1f".join([*hashes, *sources, deciding]))[:12]
+        return text_hash("\x1f".join([*hashes, versions.code_hash(code), deciding]))[:12]
 
     def portions(self, evidence: Sequence[Evidence], most: int) -> list[list[Evidence]]:
         """Evidence in portions of at most `most` papers and about 30,000 tokens, or what the window bears."""
@@ -155,15 +141,7 @@ class ModelWriter:
             return ()
         built = calls.outline_call(self._gateway.settings, self._gateway.count, request)
         self._leave_out(built, "outline")
-
-        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
-            reading = read(text, SectionsReply)
-            return read_plans(
-                reading.value.sections, request.section_count, FRAMING, request.patterns, "sections", reading.problems,
-                text,
-            )  # fmt: skip
-
-        return await self._asked(built, plans_of)
+        return await self._planned(built, SectionsReply, request.section_count, FRAMING, request.patterns)
 
     def merge_count(self, rough: int, sections: int) -> int:
         """Calls that merge so many rough outlines."""
@@ -188,15 +166,7 @@ class ModelWriter:
             return rough[0]
         built = merge_call(self._gateway.settings, self._gateway.count, request, rough)
         taken = (*request.taken, *FRAMING)
-
-        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
-            reading = read(text, SectionsReply)
-            return read_plans(
-                reading.value.sections, request.section_count, taken, request.patterns, "sections", reading.problems,
-                text,
-            )  # fmt: skip
-
-        return await self._asked(built, plans_of)
+        return await self._planned(built, SectionsReply, request.section_count, taken, request.patterns)
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
         """Exactly as many subsections as asked for, or what the model gave of them after all repairs."""
@@ -204,14 +174,7 @@ class ModelWriter:
             return ()
         built = calls.subsections_call(self._gateway.settings, self._gateway.count, request)
         taken = (*request.taken, request.section.title, *FRAMING)
-
-        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
-            reading = read(text, SubsectionsReply)
-            return read_plans(
-                reading.value.subsections, request.most, taken, request.patterns, "subsections", reading.problems, text
-            )
-
-        return await self._asked(built, plans_of)
+        return await self._planned(built, SubsectionsReply, request.most, taken, request.patterns)
 
     async def draft(self, request: DraftRequest) -> SectionDraft:
         """The text of a node by its role; nothing is asked where there is no evidence."""
@@ -246,8 +209,9 @@ class ModelWriter:
             return request.draft
         try:
             built = calls.refine_call(self._gateway.settings, self._gateway.count, request)
-        except WindowTooSmall as error:
-            self.notes.append(Failure(f"{own.number} {own.title}: not refined", error.message))
+        except (NoRoom, WindowTooSmall) as error:
+            item = f"{own.number} {own.title}"
+            self._told.add(item, "refine", Failure(f"{item}: not refined", error.message))
             return request.draft
         refined = await self._written(own, built)
         before = tuple(dict.fromkeys(k for s in request.draft.sentences() for k in s.calls))
@@ -257,7 +221,7 @@ class ModelWriter:
 
     async def ground(self, request: GroundRequest) -> SectionDraft:
         """The draft with what its papers bear; what happened stands in its sentences' checks."""
-        return await grounded(self._gateway, self._embed, request, verdicts=self.verdicts, notes=self.notes)
+        return await grounded(self._gateway, self._embed, request, verdicts=self.verdicts, told=self._told)
 
     async def compare(self, request: CompareRequest) -> Paragraph:
         """A table of works that report a number; () where fewer than three rows stand."""
@@ -265,12 +229,15 @@ class ModelWriter:
             return ()
         try:
             built = calls.compare_call(self._gateway.settings, self._gateway.count, request)
-        except WindowTooSmall as error:
-            self.notes.append(Failure(f"table of {request.number} {request.title}: not made", error.message))
+        except (NoRoom, WindowTooSmall) as error:
+            item = f"{request.number} {request.title}"
+            self._told.add(item, "compare", Failure(f"table of {item}: not made", error.message))
             return ()
         asked = await ask_for(self._gateway, built.call, lambda text: read_rows(text, built.call.evidence))
         self._note(built, asked.problems)
-        return await asyncio.to_thread(table_of, request, asked.value, asked.keys, self._embed)
+        table, taken_out = await asyncio.to_thread(table_of, request, asked.value, asked.keys, self._embed)
+        self._told.taken_out[built.call.item] += taken_out
+        return table
 
     async def _written(self, request: DraftRequest, built: Built) -> SectionDraft:
         is_markdown = built.call.schema is None
@@ -279,16 +246,34 @@ class ModelWriter:
         self._note(built, asked.problems)
         return draft_of(request.number, request.title, asked.value, asked.keys)
 
-    async def _asked(self, built: Built, read_reply: Callable[[str], Reading]):
-        asked = await ask_for(self._gateway, built.call, read_reply)
+    async def _planned(
+        self,
+        built: Built,
+        form: type[SectionsReply] | type[SubsectionsReply],
+        most: int,
+        taken: Collection[str],
+        patterns: Sequence[Pattern],
+    ) -> tuple[SectionPlan, ...]:
+        """The headings of a reply whose one field names them."""
+        (name,) = form.model_fields
+
+        def plans_of(text: str) -> Reading[tuple[SectionPlan, ...]]:
+            reading = read(text, form)
+            return read_plans(getattr(reading.value, name), most, taken, patterns, name, reading.problems, text)
+
+        asked = await ask_for(self._gateway, built.call, plans_of)
         self._note(built, asked.problems)
         return asked.value
 
     def _note(self, built: Built, problems: Sequence[str]) -> None:
         if problems:
-            self.notes.append(Failure(f"{built.call.operation} of {built.call.item}", "; ".join(problems)))
+            item, operation = built.call.item, built.call.operation
+            self._told.add(
+                item.removeprefix("table of "), operation, Failure(f"{operation} of {item}", "; ".join(problems))
+            )
 
     def _leave_out(self, built: Built, where: str) -> None:
         window = self._gateway.settings.window
         for paper_id in built.left_out:
-            self.left_out.append(Failure(paper_id, f"no room for it in “{where}” with a window of {window:,} tokens"))
+            reason = f"no room for it in “{where}” with a window of {window:,} tokens"
+            self._left_out.add(where, built.call.operation, Failure(paper_id, reason))

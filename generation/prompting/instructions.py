@@ -21,6 +21,15 @@ _PRAISE = (
     r"(?:(?:only |highly |strongly |always |not |never )*(?:praise|recommend|endorse|cite|accept|promote|favou?r|mention|highlight|rank|rate|"
     r"give|say|state|write|emphasi[sz]e|output|include|ignore|describe|summari[sz]e|reply|respond|answer|refuse|avoid))"
 )
+_START = r"(?:^|[.!?:;\n\"“(]\s*)"
+_USES = (
+    r"(?:you (?:summari[sz]e|review|describe|discuss|cite|write|refer to|mention|survey|quote|paraphrase|answer)|summari[sz]ing|reviewing|"
+    r"describing|discussing|citing|writing|referring to|mentioning|surveying|quoting|paraphrasing|answering)"
+)
+_SAY = r"(?:state|say|mention|emphasi[sz]e|stress|highlight|include|claim|call|describe|present|rank|rate|praise|recommend|cite|endorse|conclude|declare|promote)"
+_WHAT = r"(?:that|it|this|our|us|the (?:present|authors?)|only|first|how (?:good|well|much))"
+_CARE = r"(?:be sure to|make sure to|remember to|take care to|do not forget to|don['’]t forget to)"
+_OUTCOME = r"(?:summar(?:y|ies)|reviews?|surveys?|overviews?|answers?|repl(?:y|ies)|responses?|outputs?)"
 _KINDS: tuple[tuple[str, str], ...] = (
     ("orders to ignore orders",
      rf"(?:^|[.!?:;,\n\"“(*#>-]\s*|\b(?:please|must|should|now|and|then|you (?:can|will|may)|instead)\s+)"
@@ -41,6 +50,16 @@ _KINDS: tuple[tuple[str, str], ...] = (
      r"\bgive (?:it |this |the |this paper |the paper )?(?:an? )?(?:only )?(?:positive|favou?rable|glowing|high(?:est)?|perfect) (?:reviews?|scores?|ratings?)(?: only)?\b|"
      r"(?:^|[.!?:;\n\"“(]\s*)(?:please )?(?:do not|don['’]t|never) (?:highlight|mention|report) (?:any )?(?:negatives?|weakness(?:es)?|limitations?|flaws)\b|"
      r"(?:^|[.!?:;,\n\"“(]\s*)(?:please )?(?:praise|recommend|endorse|always cite|cite) (?:this|our|the present) (?:paper|work|article|submission|method)\b"),
+    ("a polite order",
+     rf"{_START}(?:when|while|whenever|if|before) {_USES}\b[^.\n]{{0,60}}?,\s*(?:please |kindly |always |{_CARE} |you (?:should|must) )*{_SAY} {_WHAT}\b|"
+     rf"{_START}(?:in|for) (?:your|the|any|every|each|all) {_OUTCOME}\b[^.,\n]{{0,40}},\s*(?:please |kindly |always |{_CARE} |you (?:should|must) )*{_SAY} {_WHAT}\b|"
+     rf"\byour {_OUTCOME} (?:should|must|shall|needs? to|has to|ought to)\b|"
+     rf"\b(?:any|every|each|all|the|a) {_OUTCOME} (?:of|about|on|citing|that (?:cites|mentions)) (?:this|our|the present) (?:paper|work|study|article|abstract|method|text)\b"
+     rf"[^.\n]{{0,20}}\b(?:must|should|shall|needs? to|has to|have to|ought to|(?:is|are) (?:asked|required|requested|expected) to)\b|"
+     rf"\b(?:please|kindly) (?:also |always |only |do )*{_SAY} {_WHAT}\b|"
+     rf"{_START}(?:please )?{_CARE} {_SAY} {_WHAT}\b|"
+     rf"\b(?:we|the authors) (?:(?:kindly|politely|respectfully|would|also) )*(?:ask|request|urge|beg|like) (?:that |you,? |of )?(?:(?:any|every|each|all|the|a) )?(?:{_OUTCOME}|{_READERS}|readers?|you)\b[^.\n]{{0,40}}?\b{_SAY} {_WHAT}\b|"
+     rf"\bit (?:is|would be) (?:kindly |greatly |much )?(?:requested|appreciated|asked)\b[^.\n]{{0,40}}\b(?:you|{_OUTCOME})\b[^.\n]{{0,30}}\b{_SAY}s? {_WHAT}\b"),
     ("a role for the reader",
      r"(?:^|[.!?:;\n\"“(]\s*)(?:as an ai(?: language model)?,|you are (?:now )?(?:an? |the )?(?:helpful |expert |unrestricted )*(?:assistant|ai|language model|chat ?bot|"
      r"dan|reviewer)\b(?=[^.\n]{0,60}[.,!\n]|$)|from now on,? you\b|act as (?:an? )?(?:ai|assistant|reviewer|unrestricted)\b|"
@@ -84,6 +103,32 @@ _WORDS: dict[str, tuple[str, ...]] = {
         "recommend",
         "endorse",
         "cite",
+    ),
+    "a polite order": (
+        "please",
+        "kindly",
+        "sure to",
+        "remember to",
+        "care to",
+        "forget to",
+        "you",
+        "summar",
+        "review",
+        "survey",
+        "overview",
+        "answer",
+        "repl",
+        "response",
+        "output",
+        "describing",
+        "discussing",
+        "citing",
+        "writing",
+        "referring",
+        "mentioning",
+        "quoting",
+        "paraphrasing",
+        "readers",
     ),
     "a role for the reader": ("as an ai", "you are", "from now on", "act as", "mode", "your new"),
     "marks of a chat": ("<", "[inst", "[/inst", ":", "begin of", "end of"),

@@ -61,7 +61,7 @@
   // Who wrote it, and how each of its citations was checked.
   function fillWritten(sentence, checks, cited) {
     if (!cited) card.append(make("p", "", `Written by ${$("sources").dataset.writer}`));
-    if (!cited && sentence.matches(".unborne")) card.append(make("p", "lost", "No paper bears this: its citations were removed."));
+    if (!cited && sentence.matches(".unborne")) card.append(make("p", "lost", "No paper bears this."));
     for (const [key, verdict, similarity, reason, action, judge] of checks) {
       if (cited && key !== cited) continue;
       const told = { removed: "citation removed", refused: "citation refused" }[action] || verdict;

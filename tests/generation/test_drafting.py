@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from generation.drafting import Drafting, without_repeats
+from generation.drafting import Drafting, answered, with_tables, without_repeats
+from generation.facts import restate
 from generation.language_models.calls import OutOfBudget, Unfit, WrongKey
-from generation.values import SectionDraft, Sentence
+from generation.values import SectionDraft, Sentence, StatedRow, Survey
 from generation.writing import CompareRequest, DraftRequest
 
 
@@ -182,3 +183,52 @@ def test_a_models_sentence_that_stands_elsewhere_goes_without_another_call():
     kept = asyncio.run(without_repeats(writer, requests_of("2", "3"), drafts))
     assert [said(d) for d in kept.values()] == [["Both say this."], ["Only here."]]
     assert writer.asked == []
+
+
+async def _given(value):
+    if isinstance(value, BaseException):
+        raise value
+    return value
+
+
+def answers(values, **more):
+    notes = []
+
+    async def work():
+        return await answered([_given(v) for v in values], [f"item {i}" for i in range(len(values))], notes, **more)
+
+    return asyncio.run(work()), notes
+
+
+def test_an_outline_that_fails_by_itself_is_left_out_and_noted():
+    found, notes = answers(["a", Unfit("the reply is no outline"), "c"])
+    assert found == ["a", None, "c"]
+    assert [(n.item, n.reason) for n in notes] == [("item 1", "the reply is no outline.")]
+
+
+def test_where_every_outline_fails_the_first_reason_is_told():
+    with pytest.raises(Unfit, match="first"):
+        answers([Unfit("first"), Unfit("second")])
+    assert answers([Unfit("first"), Unfit("second")], may_all_fail=True)[0] == [None, None]
+
+
+def test_a_fatal_failure_among_outlines_is_raised():
+    with pytest.raises(WrongKey):
+        answers(["a", WrongKey("no")])
+
+
+def test_a_table_is_told_under_the_number_of_its_section_as_printed():
+    caption = Sentence("composed", "Works of Section 4.", template="Works of Section {section}.", place="caption",
+                       rows=(StatedRow("section", "4"),))  # fmt: skip
+    survey = Survey("T", (SectionDraft("3", "B", ((Sentence("written", "Text."),),), "4"),))
+    [section] = with_tables(survey, {"4": (caption,), "5": (caption,)}).sections
+    assert section.paragraphs[-1][0].text == "Works of Section 3."
+    assert section.paragraphs[-1][0].rows[0].value == "3"
+
+
+def test_the_plan_of_the_survey_names_sections_as_they_came_out():
+    plan = Sentence("composed", "It takes up A (Section 2) and B (Section 3).", template="It takes up {plan}.",
+                    rows=(StatedRow("plan", "A (Section 2) and B (Section 3)"),))  # fmt: skip
+    section = SectionDraft("1", "Introduction", ((plan,),))
+    assert said(restate(section, {"plan": StatedRow("plan", "B (Section 2)")})) == ["It takes up B (Section 2)."]
+    assert said(restate(section, {})) == []

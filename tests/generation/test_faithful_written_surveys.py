@@ -75,7 +75,7 @@ def elsewhere(sentence, **fields):
         ("unrecorded", lambda s: replace(s, calls=("00" * 32,))),
         ("unrecorded", lambda s: replace(s, cited_ids=(*s.cited_ids, GONE.paper_id))),
         ("miscounted", lambda s: replace(s, cited_ids=(), spans=())),
-        ("miscounted", lambda s: replace(s, checks=s.checks[1:])),
+        ("miscounted", lambda s: replace(s, checks=(*s.checks, replace(GONE, paper_id="1901.00001")))),
         ("unlike_their_spans", lambda s: replace(s, kind="quoted")),
         ("unadmitted", lambda s: replace(s, cited_ids=("2501.00001",))),
         ("repeated", lambda s: (s, s)),

@@ -235,3 +235,69 @@ def test_it_is_blind_to_contradiction(sources):
     [s] = draft.sentences()
     assert s.checks[0].verdict == "grounded"
     assert s.checks[0].similarity > 0.8
+
+
+def test_sentences_of_the_same_words_are_each_held_against_their_own_paper(sources):
+    """Cells of a table, say: the first was held against nothing, and lost its citation."""
+    text = "DenseNet trains two encoders on 1,200 questions."
+    first, second = checked(sources, written(text, DENSE), written(text, MAPS))
+    assert [c.verdict for c in (*first.checks, *second.checks)] == ["grounded", "ungrounded"]
+    assert first.checks[0].similarity > 0.9
+    assert [span.paper_id for span in first.spans] == [DENSE]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("Retrieval lifts accuracy by 93.7 points.", "93.7"),
+        ("XQZ7 is used by many.", "XQZ7"),
+        ("Some 40% of all answers by QARAG are on HopSet.", "40%, HopSet"),
+    ],
+)
+def test_a_sentence_that_states_something_and_cites_nothing_is_marked(sources, text, stated):
+    [s] = checked(sources, written(text), allowed_terms=("QARAG in practice",))
+    [check] = s.checks
+    assert (check.paper_id, check.verdict, check.action) == ("", "ungrounded", "refused")
+    assert check.reason == f"no paper is cited for what it states: {stated}"
+    assert s.is_unborne
+    assert counts(draft_of(s)) == Counts()
+    assert checked(sources, s, allowed_terms=("QARAG in practice",)) == [s]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What follows tells how.",
+        "Three questions part them.",
+        "Since 2020 they have met QARAG.",
+        "Section 3.2 goes on.",
+    ],
+)
+def test_a_sentence_that_states_nothing_needs_no_paper(sources, text):
+    [s] = checked(sources, written(text), allowed_terms=("QARAG in practice",))
+    assert (s.checks, s.is_unborne) == ((), False)
+
+
+def test_a_name_of_the_field_needs_no_paper(evidence, make_paper):
+    others = [Evidence(make_paper(f"2104.0000{i}", abstract=f"QARAG is asked about {i}."), None) for i in range(3)]
+    [s] = checked(sources_of([*evidence, *others]), written("QARAG has two sides."))
+    assert s.checks == ()
+
+
+def test_a_sentence_that_finds_its_paper_is_marked_no_more(sources):
+    [lost] = checked(sources, written("DenseNet trains two encoders on 1,200 questions."))
+    [found] = checked(sources, replace(lost, cited_ids=(DENSE,)))
+    assert lost.is_unborne
+    assert [(c.paper_id, c.verdict) for c in found.checks] == [(DENSE, "grounded")]
+
+
+def test_a_sentence_that_cites_only_what_was_not_shown_is_unborne(sources):
+    refused = Check("2099.00001", "ungrounded", 0.0, "not shown", "refused")
+    [s] = checked(sources, written("Counting words finds rare names.", checks=(refused,)))
+    assert (s.checks, s.is_unborne) == ((refused,), True)
+    assert not replace(s, cited_ids=(SPARSE,)).is_unborne
+
+
+def test_citations_that_went_with_their_sentence_are_counted(sources):
+    draft = check_draft(draft_of(written("Counting words finds rare names.", SPARSE)), sources, embed)
+    assert counts(draft, taken_out=2) == Counts(cited=3, kept=1, removed=2, refused=0)

@@ -41,6 +41,7 @@ class Said:
     delay: float = 0.0
     refusal: str | None = None
     hangs_up: bool = False
+    raw: str | None = None
 
 
 @dataclass
@@ -115,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = _google(said)
         else:
             answer = _openai(body, said)
-        data = json.dumps(answer).encode()
+        data = (json.dumps(answer) if said.raw is None else said.raw).encode()
         self.send_response(said.status)
         for name, value in (
             {"Content-Type": "application/json", "Content-Length": str(len(data))} | said.headers

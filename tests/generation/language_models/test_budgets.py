@@ -3,13 +3,17 @@
 import asyncio
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generation.language_models import limits
+from generation.language_models.budgets import Budget
 from generation.language_models.calls import OutOfBudget
-from generation.language_models.limits import Budget, Limits, Slots
+from generation.language_models.limits import Limits, Minute, Slots
 from generation.language_models.names import model_settings
 
 
@@ -62,7 +66,7 @@ def test_a_refusal_says_what_is_spent_left_and_needed():
     assert caught.value.is_retryable
 
 
-def test_a_survey_stops_before_its_budget_whatever_the_server_does(server, gateway, call, said):
+def test_a_survey_stops_before_its_budget_whatever_the_server_does(server, gateway, call, said, ledger):
     chance = random.Random(7)
 
     def script(number, request):
@@ -81,7 +85,8 @@ def test_a_survey_stops_before_its_budget_whatever_the_server_does(server, gatew
     found = asyncio.run(run())
     assert any(isinstance(f, OutOfBudget) for f in found)
     assert sum(server.used) <= 1500
-    assert budget.tokens == sum(server.used) == one.spent.input_tokens + one.spent.output_tokens
+    spent = ledger.spent(topic="rag")
+    assert budget.tokens == sum(server.used) == spent.input_tokens + spent.output_tokens
 
 
 def test_places_are_given_in_order_and_a_cancelled_wait_takes_none():
@@ -107,8 +112,6 @@ def test_places_are_given_in_order_and_a_cancelled_wait_takes_none():
 
 
 def test_places_hold_across_threads():
-    from concurrent.futures import ThreadPoolExecutor
-
     slots, now, most = Slots(3), [0], [0]
 
     async def one():
@@ -127,14 +130,80 @@ def test_places_hold_across_threads():
     assert most[0] == 3
 
 
-def test_tokens_a_minute_let_a_larger_call_pass_alone():
-    from dataclasses import replace
+@settings(max_examples=200, deadline=None)
+@given(
+    most=st.integers(1, 50),
+    calls=st.lists(st.tuples(st.floats(0, 20), st.integers(1, 120)), max_size=40),
+)
+def test_no_minute_holds_more_than_its_limit_and_none_waits_without_need(most, calls):
+    minute, now, sent = Minute(most), 0.0, []
+    for after, amount in calls:
+        now += after
+        minute.forget(now)
+        at = minute.next_time(amount, now)
+        minute.add(amount, at)
+        assert at >= max(now, sent[-1][0] if sent else 0.0), "first come, first served"
+        sent.append((at, amount))
+    for start, amount in sent:
+        within = [a for at, a in sent if start <= at < start + 60]
+        assert sum(within) <= most or within == [amount], "more than a minute's worth goes alone"
+    for n, (at, amount) in enumerate(sent):
+        came = sum(after for after, _ in calls[: n + 1])
+        if at > came:
+            earlier = [(t, a) for t, a in sent[:n] if t + 60 * max(1, a / most) >= at - 1e-9]
+            assert sum(min(a, most) for _, a in earlier) + min(amount, most) > most, "it waited although there was room"
 
-    limits = Limits(replace(model_settings("openai:x", environment={}), tokens_per_minute=60_000))
+
+@pytest.mark.parametrize("variable", ["requests_per_minute", "tokens_per_minute"])
+def test_a_minutes_limit_holds_across_event_loops_and_threads(monkeypatch, variable):
+    monkeypatch.setattr(limits, "_MINUTE", 0.3)
+    both = Limits(replace(model_settings("openai:x", environment={}), **{variable: 6}))
+    sent, started = [], time.monotonic()
+
+    async def stage():
+        for _ in range(3):
+            await both.wait(1)
+            sent.append(time.monotonic())
+
+    for _ in range(2):
+        asyncio.run(stage())
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(asyncio.run, stage()) for _ in range(4)]:
+            done.result(timeout=10)
+    sent.sort()
+    assert sent[6] - started >= 0.3
+    assert sent[12] - started >= 0.6
+
+
+def test_who_stops_waiting_uses_nothing_of_a_minute(monkeypatch):
+    monkeypatch.setattr(limits, "_MINUTE", 0.2)
+    both = Limits(replace(model_settings("openai:x", environment={}), requests_per_minute=1))
 
     async def run():
         started = time.monotonic()
-        await limits.wait(60_300)  # a minute's worth at once, and 0.3 s for the rest
+        await both.wait(1)
+        waiting = [asyncio.create_task(both.wait(1)) for _ in range(5)]
+        await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await both.wait(1)
         return time.monotonic() - started
 
-    assert 0.25 < asyncio.run(run()) < 1.0
+    assert 0.2 <= asyncio.run(run()) < 0.9, "five more would take a second"
+
+
+def test_a_pause_delays_also_those_who_wait_already(monkeypatch):
+    monkeypatch.setattr(limits, "_MINUTE", 0.1)
+    both = Limits(replace(model_settings("openai:x", environment={}), requests_per_minute=1))
+
+    async def run():
+        started = time.monotonic()
+        await both.wait(1)
+        waiting = asyncio.create_task(both.wait(1))
+        await asyncio.sleep(0)
+        both.pause(0.3)
+        await waiting
+        return time.monotonic() - started
+
+    assert 0.3 <= asyncio.run(run()) < 2.0

@@ -2,12 +2,17 @@
 
 import asyncio
 import json
+import socket
 import time
 
 import pytest
 
 from generation.language_models import calls
+from generation.language_models import gateway as gateways
+from generation.language_models.budgets import Budget
 from generation.language_models.calls import Message
+from generation.language_models.limits import Patience
+from ingestion.errors import BadInput
 
 
 def asked(gateway, *made):
@@ -120,6 +125,24 @@ def test_a_reply_that_is_none_is_an_error_now_and_when_it_is_read_again(
     assert [r["input_tokens"] for r in kept] == [11, 11]
 
 
+@pytest.mark.parametrize(
+    "said_fields",
+    [{"finish": "length", "text": "half"}, {"refusal": "I cannot."}, {"text": " "}],
+    ids=["truncated", "refused", "empty"],
+)
+def test_what_a_reply_that_is_none_cost_is_told_before_its_error(server, gateway, call, said, said_fields):
+    server.says(said(**said_fields))
+    told = []
+    priced = {"LITHOUSE_MODEL_IS_FREE": "0", "LITHOUSE_MODEL_PRICE": "2/10"}
+    for _ in range(2):
+        with pytest.raises(calls.ModelFailure):
+            asked(gateway(variables=priced, progress=lambda answer, of: told.append((answer, of.item))), call())
+    (paid, item), (read, _) = told
+    assert (paid.input_tokens, paid.output_tokens, item) == (11, 7, "2005.11401")
+    assert (paid.cost, paid.is_cached) == (pytest.approx((11 * 2 + 7 * 10) / 1e6), False)
+    assert (read.cost, read.is_cached) == (0.0, True)
+
+
 def test_lm01_a_reply_cut_in_the_middle_of_a_string_is_truncated_and_never_an_answer(
     server, gateway, call, said, schema
 ):
@@ -201,8 +224,6 @@ def test_a_server_that_asks_for_an_hour_is_given_up_at_once_and_that_is_said(ser
 def test_a_server_that_stalls_costs_its_time_out_and_what_it_may_have_used_counts(
     server, gateway, call, said, ledger, lake
 ):
-    from generation.language_models.limits import Budget, Patience
-
     server.says(said(delay=1.0))
     budget = Budget(most_tokens=10_000)
     once = Patience(attempts=1)
@@ -216,6 +237,71 @@ def test_a_server_that_hangs_up_is_asked_again(server, gateway, call, said, ledg
     server.says(said(hangs_up=True), said("Back."))
     assert asked(gateway(), call())[0].text == "Back."
     assert [r["status"] for r in rows(ledger, lake)] == ["unavailable", "answered"]
+
+
+@pytest.mark.parametrize("place", ["library", "ours"])
+def test_a_fault_while_a_paid_reply_is_read_is_raised_once_and_counts_in_full(
+    server, gateway, call, ledger, lake, monkeypatch, place
+):
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    def fault(*_, **__):
+        raise KeyError("a field that is not there")
+
+    where = (OpenAIChatModel, "_process_response") if place == "library" else (gateways, "_outcome")
+    monkeypatch.setattr(*where, fault)
+    budget = Budget(most_tokens=10_000)
+    one = gateway(budget=budget)
+    with pytest.raises(KeyError, match="not there"):
+        asked(one, call())
+    assert len(server.requests) == 1
+    assert budget.tokens == budget.presumed_tokens == one.count(call().messages) + 100
+    (row,) = rows(ledger, lake)
+    assert row["status"] == "abandoned"
+    assert "KeyError" in row["error"]
+
+
+def test_a_reply_that_is_no_json_may_be_paid_for(server, gateway, call, said):
+    server.says(said(raw='{"choices": ['), said("Now."))
+    budget = Budget(most_tokens=10_000)
+    one = gateway(budget=budget)
+    assert asked(one, call())[0].text == "Now."
+    assert budget.presumed_tokens == one.count(call().messages) + 100
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai:small", "OPENAI_BASE_URL"),
+        ("ollama:qwen3", "OLLAMA_BASE_URL"),
+        pytest.param("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL", marks=pytest.mark.run),
+        pytest.param("google:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", marks=pytest.mark.run),
+    ],
+)
+def test_a_host_that_takes_no_connection_is_given_up_long_before_a_replys_time_out(
+    gateway, call, monkeypatch, model, variable
+):
+    monkeypatch.setattr(gateways, "_CONNECT_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        # A queue of connections that is full takes no further one, as if nobody were there.
+        waiting = []
+        for _ in range(4):
+            waiting.append(socket.socket())
+            waiting[-1].setblocking(False)
+            waiting[-1].connect_ex(full.getsockname())
+        address = {variable: f"http://127.0.0.1:{full.getsockname()[1]}/v1"}
+        started = time.monotonic()
+        with pytest.raises(calls.Unreachable):
+            asked(gateway(model, variables=address, patience=Patience(attempts=1)), call())
+        for connection in waiting:
+            connection.close()
+    assert time.monotonic() - started < 20, "the time-out of a reply is 180 s"
+
+
+def test_a_key_that_no_header_can_hold_is_said(server, gateway, call):
+    with pytest.raises(calls.WrongKey, match="no key has"):
+        asked(gateway(variables={"OPENAI_API_KEY": "“key-for-a-test”"}), call())
+    assert server.requests == []
 
 
 def test_no_server_is_named_without_its_user(server, gateway, call, ledger, lake):
@@ -237,6 +323,15 @@ def test_a_prompt_longer_than_the_window_is_not_sent(server, gateway, call):
     assert server.requests == []
 
 
+def test_a_schema_that_is_sent_in_words_was_counted_in_words(server, gateway, call, said, schema):
+    server.says(said('{"claim": "it works"}'))
+    # No tokenizer's margin, which would hide what is not counted.
+    one = gateway("openai:gpt-4o", variables={"LITHOUSE_MODEL_OUTPUT": "prompted"})
+    asked(one, call(schema=schema))
+    sent = [Message(m["role"], m["content"]) for m in server.requests[0].body["messages"]]
+    assert one.count(call().messages, schema) >= one.count(sent) > one.count(call().messages)
+
+
 def test_a_key_is_asked_for_only_when_something_is_sent_elsewhere(gateway, call, ledger):
     one = gateway("anthropic:claude-haiku-4-5")
     with pytest.raises(calls.WrongKey, match="ANTHROPIC_API_KEY"):
@@ -246,13 +341,11 @@ def test_a_key_is_asked_for_only_when_something_is_sent_elsewhere(gateway, call,
 
 
 def test_lm16_an_unknown_price_stays_unknown_and_tokens_are_counted(server, gateway, call, ledger, lake):
-    from generation.language_models.limits import Budget
-    from ingestion.errors import BadInput
-
     paid = gateway("openai:nobody-knows", variables={"LITHOUSE_MODEL_IS_FREE": "0"})
     (answer,) = asked(paid, call())
     assert answer.cost is None
-    assert (paid.spent.cost, paid.spent.input_tokens, paid.spent.output_tokens) == (None, 11, 7)
+    spent = ledger.spent(topic="rag")
+    assert (spent.cost, spent.input_tokens, spent.output_tokens) == (None, 11, 7)
     free = gateway("openai:nobody-knows-2", variables={"LITHOUSE_MODEL_IS_FREE": "1"})
     assert asked(free, call())[0].cost == 0.0
     assert [r["cost"] for r in rows(ledger, lake)] == [None, 0.0]
@@ -265,7 +358,7 @@ def test_a_known_price_is_what_the_tokens_cost(server, gateway, call, ledger, la
     priced = gateway(variables={"LITHOUSE_MODEL_IS_FREE": "0", "LITHOUSE_MODEL_PRICE": "2/10"})
     (answer,) = asked(priced, call())
     assert answer.cost == pytest.approx((11 * 2 + 7 * 10) / 1e6)
-    assert priced.spent.cost == answer.cost
+    assert ledger.spent(topic="rag").cost == answer.cost
     assert rows(ledger, lake)[0]["cost"] == answer.cost
     assert asked(priced, call())[0].cost == 0.0
 
@@ -338,6 +431,45 @@ def test_calls_at_once_keep_to_the_limit_and_are_faster_than_one_by_one(server, 
     took = asyncio.run(run())
     assert server.most_at_once == 4
     assert took < 1.2, "four rounds of 0.1 s"
+
+
+def test_who_asks_when_the_first_waiter_has_just_left_begins_anew(server, gateway, call, said):
+    server.says(said(delay=0.1))
+    one = gateway("openai:left", variables={"LITHOUSE_MODEL_CONCURRENCY": "1"})
+
+    async def run():
+        busy = asyncio.create_task(one.ask(call("busy")))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        left = asyncio.create_task(one.ask(call("wanted")))
+        await asyncio.sleep(0.01)
+        left.cancel()
+        joined = asyncio.create_task(one.ask(call("wanted")))
+        try:
+            return [(await task).text for task in (busy, joined)], left.cancelled()
+        finally:
+            await one.aclose()
+
+    assert asyncio.run(run()) == (["An answer."] * 2, True)
+    assert len(server.requests) == 2
+
+
+def test_who_stays_when_the_first_waiter_leaves_is_told_the_cost(server, gateway, call, said):
+    server.says(said(delay=0.2))
+    told = []
+    one = gateway(progress=lambda answer, _: told.append(answer.is_cached))
+
+    async def run():
+        first = asyncio.create_task(one.ask(call()))
+        second = asyncio.create_task(one.ask(call()))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        first.cancel()
+        await second
+        await one.aclose()
+
+    asyncio.run(run())
+    assert told == [False]
 
 
 def test_a_reply_that_is_on_its_way_is_kept_although_nobody_waits(server, gateway, call, said, ledger):

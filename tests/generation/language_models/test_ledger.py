@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -86,6 +87,28 @@ def test_the_same_call_at_once_asks_once(server, gateway, call, said, ledger, la
     assert sorted(kept["origin"]) == ["cached", "cached", "cached", "paid"]
     assert kept.filter(origin="cached")["cost"].to_list() == [0.0] * 3
     assert kept.filter(origin="cached")["messages"].null_count() == 3
+
+
+def test_the_same_call_from_two_threads_asks_once(server, gateway, call, said):
+    server.says(said(delay=0.2))
+    one = gateway()
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(run, one, call()) for _ in range(2)]
+        answers = [answer for thread in both for answer in thread.result(timeout=10)]
+    assert len(server.requests) == 1
+    assert sorted(answer.is_cached for answer in answers) == [False, True]
+
+
+def test_a_claim_of_an_event_loop_that_is_closed_lapses(ledger):
+    gone = asyncio.new_event_loop()
+    assert gone.run_until_complete(ledger.claim("k")) is None
+    gone.close()
+
+    async def soon():
+        async with asyncio.timeout(2):
+            return await ledger.claim("k")
+
+    assert asyncio.run(soon()) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from generation.language_models.calls import Message, NoSuchModel
 from generation.language_models.names import DEFAULT_WINDOW, is_model_name, model_settings
 from generation.language_models.prices import cost
-from generation.language_models.tokens import count_messages, count_text, encoding_of
+from generation.language_models.tokens import count_messages, encoding_of
 from ingestion.errors import BadInput
 
 
@@ -73,9 +73,9 @@ def test_a_bad_value_is_refused_with_its_variable(variable, value):
 
 def test_arguments_come_before_the_environment():
     environment = {"LITHOUSE_MODEL_WINDOW": "100", "LITHOUSE_MODEL_CONCURRENCY": "2", "LITHOUSE_MODEL_OUTPUT": "tool"}
-    found = model_settings("openai:m", environment=environment, window=500, concurrency=3, output="prompted")
-    assert (found.window, found.concurrency, found.output) == (500, 3, "prompted")
-    assert found.deciding == {"temperature": 0.0, "seed": 0, "output": "prompted"}
+    found = model_settings("openai:m", environment=environment, window=500, concurrency=3)
+    assert (found.window, found.concurrency, found.output) == (500, 3, "tool")
+    assert found.deciding == {"temperature": 0.0, "seed": 0, "output": "tool"}
 
 
 @pytest.mark.parametrize(
@@ -121,5 +121,5 @@ def test_the_models_own_tokenizer_counts_where_there_is_one(name, encoding, is_o
 def test_a_prompt_counts_more_than_its_texts_and_a_schema_more_than_none():
     settings = model_settings("openai:other", environment={})
     messages = [Message("system", "You read."), Message("user", "Read 2005.11401 <|endoftext|> now.")]
-    texts = sum(count_text(settings, m.text) for m in messages)
+    texts = sum(len(m.text.split()) for m in messages)
     assert texts < count_messages(settings, messages) < count_messages(settings, messages, {"type": "object"})

@@ -70,9 +70,14 @@ def test_lm18_an_empty_reply_is_asked_for_again_as_it_was(gateway) -> None:
     ask(server)
     first, second = server.history
     assert (second.attempt, second.messages) == (2, first.messages)
-    with pytest.raises(EmptyReply) as caught:
-        ask(gateway(""))
-    assert caught.value.is_retryable
+
+
+def test_lm18_a_reply_that_stays_empty_is_final(gateway) -> None:
+    server = gateway("")
+    with pytest.raises(EmptyReply, match="after 3 attempts") as caught:
+        ask(server)
+    assert [made.attempt for made in server.history] == [1, 2, 3]
+    assert not caught.value.is_retryable, "the ledger would give the same three replies again"
 
 
 def test_lm01_a_cut_reply_gets_more_tokens_where_the_window_bears_them(gateway) -> None:
@@ -81,6 +86,13 @@ def test_lm01_a_cut_reply_gets_more_tokens_where_the_window_bears_them(gateway) 
     assert server.history[1].most_tokens == 400
     assert server.history[1].messages == server.history[0].messages
     assert asked.keys == ("k", "key2")
+
+
+@pytest.mark.parametrize("then", ["no JSON at all", ""], ids=["unfit", "empty"])
+def test_lm01_tokens_that_a_cut_reply_got_stay_for_the_next_repair(gateway, then) -> None:
+    server = gateway('{"names": ["He', then, GOOD)
+    ask(server)
+    assert [made.most_tokens for made in server.history] == [200, 400, 400]
 
 
 def test_lm01_a_cut_reply_is_asked_for_shorter_where_it_does_not(gateway) -> None:

@@ -87,7 +87,7 @@ def test_no_more_than_three_items_a_field_and_none_twice(card) -> None:
     [
         (Refused("the model declined"), False),
         (Overloaded("too many requests"), True),
-        (EmptyReply("nothing", key="k"), True),
+        (EmptyReply("nothing", key="k"), False),
         ("no JSON", False),
     ],
 )

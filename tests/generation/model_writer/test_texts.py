@@ -181,3 +181,45 @@ def test_a_text_of_two_sentences_leaves_neither_unchecked() -> None:
     assert said(structured((f"Heron reads twice [@{A}]. Curlew does not.", [A, B]))) == [
         [("Heron reads twice.", (A,)), ("Curlew does not.", (B,))]
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed", "papers"),
+    [
+        (f"Heron reads twice ({A}).", "Heron reads twice.", (A,)),
+        (f"Both read twice (cites {A}, {B}).", "Both read twice.", (A, B)),
+        (f"Both read twice [{A}; arXiv:{B}v2].", "Both read twice.", (A, B)),
+        (f"Both read twice (see {C} and {A}).", "Both read twice.", (C, A)),
+        (f"Heron reads twice {A}.", "Heron reads twice.", (A,)),
+        (f"Both read twice, {A}, {B}.", "Both read twice.", (A, B)),
+        (f"Both read twice. {A}, {B}.", "Both read twice.", (A, B)),
+        (f"{A}: Heron reads twice.", "Heron reads twice.", (A,)),
+        (f"Paper {A} reads each passage twice.", "The paper reads each passage twice.", (A,)),
+        (f"{A} reads each passage twice.", "The paper reads each passage twice.", (A,)),
+        (f"In paper {A}, passages are read twice.", "In the paper, passages are read twice.", (A,)),
+        (f"As shown in {A}.", "As shown in the paper.", (A,)),
+    ],
+)
+def test_ids_in_prose_are_citations_and_no_words(text, printed, papers) -> None:
+    for reading in (markdown(text), structured((text, []))):
+        assert said(reading) == [[(printed, papers)]]
+
+
+def test_ids_of_several_sentences_belong_to_their_own() -> None:
+    text = f"Heron reads twice ({A}). Curlew does not ({B}). So they differ."
+    assert said(structured((text, []))) == [[("Heron reads twice.", (A,)), ("Curlew does not.", (B,)), ("So they differ.", ())]]  # fmt: skip
+
+
+def test_an_id_in_brackets_that_was_not_shown_is_refused() -> None:
+    reading = structured(("Heron reads twice (2405.99999).", []))
+    assert said(reading) == [[("Heron reads twice.", ())]]
+    assert reading.value[0][0].is_unborne
+    assert reading.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It costs 2301.0 units (1234.5678).", "Of 2301.000012 it is a part.", "A rate (0.12345) and [0,1] stay.", "It takes 2301.00001s."],
+)  # fmt: skip
+def test_lm06_other_numbers_are_no_ids(text) -> None:
+    assert said(structured((text, []))) == [[(text, ())]]

@@ -230,4 +230,87 @@ def test_a_window_that_bears_no_revision_or_table_leaves_the_draft_as_it_is(many
     assert asyncio.run(writer.refine(RefineRequest(wrong, (wrong,), request))) == wrong
     assert asyncio.run(writer.ground(GroundRequest(wrong, request))).cited_ids == ()
     assert asyncio.run(writer.compare(CompareRequest("2", "Reading", given))) == ()
-    assert [n.item.rpartition(": ")[2] for n in writer.notes] == ["not refined", "not revised", "not made"]
+    assert [n.item.rpartition(": ")[2] for n in writer.notes] == ["not made", "not refined", "not revised"]
+
+
+@pytest.mark.parametrize(("window", "characters"), [(2_048, 7_811), (4_096, 7_811), (4_096, 60_000), (32_000, 200_000)])
+@pytest.mark.parametrize("words", ["It reads passages twice. ", "passages", "it reads passages twice "])
+def test_an_abstract_of_any_length_gets_a_card(window, characters, words) -> None:
+    """Whole sentences, no blank at all, and no end of a sentence."""
+    paper = shown_paper("2301.00001", "Heron", "2023-01", (words * characters)[:characters])
+    gateway = server(window)
+    built = calls.card_call(settings(window), gateway.count, paper, is_full_text=False)
+    assert gateway.count(built.call.messages, built.call.schema) + built.call.most_tokens <= window
+    assert built.left_out == (("abstract",) if characters > window * 2 else built.left_out)
+    assert words.strip()[:20] in built.call.messages[1].text
+
+
+def test_as_much_of_a_long_abstract_is_shown_as_fits() -> None:
+    paper = shown_paper("2301.00001", "Heron", "2023-01", "It reads passages twice. " * 900)
+    shown = [
+        calls.card_call(settings(w), server(w).count, paper, is_full_text=False).call.messages[1].text.count("twice")
+        for w in (2_048, 4_096, 32_000, 200_000)
+    ]
+    assert shown == sorted(shown)
+    assert shown[0] > 10
+    assert shown[-1] == 900
+
+
+@pytest.mark.parametrize("operation", ["card", "draft"])
+def test_a_prompt_that_fits_nowhere_is_told_from_one_that_does_not_fit(many, operation) -> None:
+    """No room for this paper is its own failure; no room for any ends the stage."""
+
+    def asked(window: int):
+        if operation == "card":
+            paper = shown_paper("2301.00001", "Heron", "2023-01", "", notes=["method: " + "it reads. " * 9000])
+            return calls.card_call(settings(window), server(window).count, paper, is_full_text=False)
+        item = many(1)[0]
+        item = replace(item, paper=replace(item.paper, title="reading " * 9000))
+        return calls.draft_call(
+            settings(window), server(window).count, DraftRequest("T", "2.1", "P", "", "body", (item,))
+        )
+
+    if operation == "draft":
+        with pytest.raises(calls.NoRoom, match=r"“draft” does not fit the window of 4,096 tokens") as error:
+            asked(4_096)
+        assert not error.value.is_fatal
+    else:
+        asked(4_096)  # without its notes it fits
+    with pytest.raises(WindowTooSmall) as error:
+        asked(300)
+    assert error.value.is_fatal
+
+
+def test_a_long_outline_leaves_room_for_papers(many) -> None:
+    outline = tuple(
+        (f"{i}", "A heading of many words that says all there is to say of it " * 3, "body") for i in range(90)
+    )
+    request = DraftRequest("T", "45", "Passages", "", "body", many(5), outline=outline)
+    gateway = server(4_096)
+    built = calls.draft_call(settings(4_096), gateway.count, request)
+    assert built.call.evidence
+    assert "← this part" in built.call.messages[1].text
+    assert gateway.count(built.call.messages, built.call.schema) + built.call.most_tokens <= 4_096
+
+
+def test_one_card_that_has_no_room_fails_alone(make_paper, monkeypatch) -> None:
+    def no_room(*_args, **_more):
+        raise calls.NoRoom("the prompt of “card” does not fit the window of 4,096 tokens", which="2301.00001")
+
+    writer = ModelWriter(server(4_096), None)
+    monkeypatch.setattr(calls, "card_call", no_room)
+    card = asyncio.run(writer.card(CardRequest(make_paper("2301.00001"), ())))
+    assert card.failure is not None
+    assert "does not fit" in card.failure.reason
+    assert not card.failure.is_retryable
+
+
+def test_portions_of_a_writer_fit_whatever_number_of_sections_is_asked_for(many) -> None:
+    gateway = server(4_000, headings(6))
+    writer = ModelWriter(gateway, None)
+    for portion in writer.portions(many(60), 110):
+        for sections in (3, 6, 12):
+            built = calls.outline_call(
+                settings(4_000), gateway.count, OutlineRequest("T", tuple(portion), (), sections)
+            )
+            assert built.left_out == ()

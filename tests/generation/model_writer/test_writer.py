@@ -9,8 +9,9 @@ from generation.extractive.composing import FIGURES, PLAN, SCOPE
 from generation.language_models.calls import ModelSettings, Unfit
 from generation.model_writer.calls import FIELDS
 from generation.model_writer.merging import groups_of, merge_calls
+from generation.model_writer.telling import Told
 from generation.model_writer.writer import ModelWriter
-from generation.values import SectionDraft, Sentence, StatedRow
+from generation.values import Failure, SectionDraft, Sentence, StatedRow
 from generation.writing import (
     CompareRequest,
     GroundRequest,
@@ -340,3 +341,37 @@ def test_ids_in_a_prompt_are_those_of_the_call(writer, draft_request) -> None:
     run(made.draft(draft_request()))
     assert tuple(ids_in(made.history[0].messages[1].text)) == made.history[0].evidence
     assert set(FIELDS) >= {c.operation for c in made.history}
+
+
+def test_rows_and_cells_that_are_taken_out_of_a_table_are_counted(writer, evidence) -> None:
+    made = writer(ROWS)
+    run(made.compare(CompareRequest("2", "Reading", evidence())))
+    assert made.taken_out == 1  # the row whose figure its paper lacks
+    rows = [dict(row) for row in ROWS["rows"]]
+    rows[0]["approach"] = "sings operas for 99.9% of the whales"
+    made = writer({"rows": rows})
+    run(made.compare(CompareRequest("2", "Reading", evidence())))
+    assert made.taken_out == 2
+    made = writer({"rows": rows[1:]})
+    assert run(made.compare(CompareRequest("2", "Reading", evidence()))) == ()
+    assert made.taken_out == 1
+
+
+@pytest.mark.parametrize("numbers", [("2.10", "2.9", "3", "2"), ("2", "2.9", "2.10", "3"), ("3", "2.10", "2", "2.9")])
+def test_notes_stand_in_the_order_of_their_items_whenever_replies_came(writer, draft_request, numbers) -> None:
+    made = writer(drafted(("Heron reads twice.", [A, "2405.99999"])))
+    for number in numbers:
+        run(made.draft(draft_request(number, "Passages")))
+    assert [n.item for n in made.notes] == [f"draft of {n} Passages" for n in ("2", "2.9", "2.10", "3")]
+
+
+def test_papers_without_room_stand_in_the_order_of_their_items() -> None:
+    told = [("2.10 B", "2301.00001"), ("2.9 A", "2301.00002"), ("2.9 A", "2301.00001")]
+    orders = []
+    for entries in (told, told[::-1]):
+        kept = Told()
+        for item, paper in entries:
+            kept.add(item, "draft", Failure(paper, f"no room in {item}"))
+        orders.append([(f.item, f.reason) for f in kept.in_order()])
+    assert orders[0] == orders[1]
+    assert orders[0] == [("2301.00001", "no room in 2.9 A"), ("2301.00002", "no room in 2.9 A"), ("2301.00001", "no room in 2.10 B")]  # fmt: skip
