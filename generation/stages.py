@@ -269,7 +269,9 @@ def make_survey(workshop: Workshop, desk: Desk, run_id: str | None = None) -> di
         "have_count": survey.have_count,
         "expected_count": survey.expected_count,
         "is_resumable": any(f.is_retryable for f in survey.failures),
-        "grounding": asdict(counts(*survey.sections, taken_out=desk.writer.taken_out)) if desk.writer.asks_a_model else None,
+        "grounding": asdict(counts(*survey.sections, taken_out=desk.writer.taken_out))
+        if desk.writer.asks_a_model
+        else None,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
         "cached_tokens": spent.cached_tokens,
