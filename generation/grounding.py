@@ -35,7 +35,10 @@ the exchanged ones. So this removes what is plainly astray and no more: a wrong 
 called weak. Of sentences of abstracts with a figure put wrong, .95 were found, and none with its own figure.
 
 What this cannot see: contradiction, and whatever is said with the paper's own words. A sentence that claims the
-opposite of its paper is as near to it as one that repeats it, and counts as grounded.
+opposite of its paper is as near to it as one that repeats it, and counts as grounded. So does praise made of the
+title's words (“X is the finest work on Y”): all of 304 such sentences. With a quarter of their weight for the title's
+words 296 of them still do, since the cosine is high; asking that a quarter of the other words be the paper's finds 271,
+but calls weak half of the citations that are rightly grounded now (.60 to .32). A model's verdict is asked for that.
 """
 
 import math

@@ -16,7 +16,7 @@ class LanguageModelCall(dy.Schema):
     origin = dy.String(description="paid: a request was sent; cached: the reply was read from this table.")
     status = dy.String(
         description="answered, truncated, refused, empty, too_long, rate_limited, unavailable, timed_out, rejected or "
-        "abandoned (sent, and nobody waited for the reply)."
+        "abandoned (sent, and nobody waited for the reply, or no reply could be read)."
     )
     model = dy.String(description="Model as asked for, PROVIDER:NAME.")
     provider = dy.String(description="What stands before the colon.")

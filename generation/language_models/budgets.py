@@ -91,17 +91,20 @@ class Budget:
         # A millionth of a cent is rounding.
         return self.most_cost is not None and self.cost + held_cost + wanted.cost > self.most_cost + 1e-8
 
+    def _held(self, amount: str) -> str:
+        return f" and {amount} more held for requests that are on their way" if self._held_tokens else ""
+
     def _refusal(self, wanted: Reservation) -> OutOfBudget:
         told = []
         if self.most_tokens is not None:
             told.append(
-                f"{self.tokens:,} of {self.most_tokens:,} tokens are spent, {self.most_tokens - self.tokens:,} are "
-                f"left, and the next call may need {wanted.tokens:,}"
+                f"{self.tokens:,} of {self.most_tokens:,} tokens are spent{self._held(f'{self._held_tokens:,}')}, "
+                f"{self.most_tokens - self.tokens - self._held_tokens:,} are left, and the next call may need {wanted.tokens:,}"
             )
         if self.most_cost is not None:
             told.append(
-                f"${self.cost:.4f} of ${self.most_cost:.4f} are spent, ${max(self.most_cost - self.cost, 0.0):.4f} are "
-                f"left, and the next call may need ${wanted.cost:.4f}"
+                f"${self.cost:.4f} of ${self.most_cost:.4f} are spent{self._held(f'${self._held_cost:.4f}')}, "
+                f"${max(self.most_cost - self.cost - self._held_cost, 0.0):.4f} are left, and the next call may need ${wanted.cost:.4f}"
             )
         if self.presumed_tokens:
             told.append(f"{self.presumed_tokens:,} tokens are presumed for requests that were never answered")

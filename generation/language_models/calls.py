@@ -8,11 +8,13 @@ ModelFailure (a LithouseError)    a call that gave nothing to use
 │   ├── Refused                   the model or its filter declined
 │   ├── EmptyReply                nothing but blanks or thinking; asked for again as another attempt, and then final
 │   ├── Rejected                  the server will not take this request, and would not if it were sent again
+│   ├── Unreadable                what the server sent is no reply of a model (retryable)
 │   └── Unfit                     the reply is not what was asked for, after all repairs
 └── fatal: every further call would end the same way, so the stage stops
     ├── WrongKey                  no key, or the server does not accept it
     ├── NoSuchModel               provider or model unknown
     ├── Unreachable               no server answers (retryable)
+    ├── WrongServer               what answers serves no models, or sends requests on to another address
     ├── OutOfBudget               the next call may exceed what may be spent (retryable)
     ├── WindowTooSmall            not even the shortest prompt of an operation fits the model's window
     ├── NotInLedger               replaying, and this call was never made
@@ -164,6 +166,12 @@ class Rejected(ModelFailure):
     """The server will not take this request (4xx), and would not if it were sent again."""
 
 
+class Unreadable(ModelFailure):
+    """What the server sent is no reply of a model: a web page, nothing, fields that are not there."""
+
+    is_retryable = True
+
+
 class Unfit(ModelFailure):
     """The reply is not what was asked for, after all repairs."""
 
@@ -186,6 +194,10 @@ class Unreachable(FatalFailure):
     """No server answers."""
 
     is_retryable = True
+
+
+class WrongServer(FatalFailure):
+    """What answers at the address serves no models, or sends requests on to another address."""
 
 
 class OutOfBudget(FatalFailure):

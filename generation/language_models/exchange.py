@@ -21,6 +21,7 @@ from generation.language_models.calls import (
     Answer,
     Call,
     Message,
+    ModelFailure,
     ModelSettings,
     NotInLedger,
     Purpose,
@@ -30,7 +31,7 @@ from generation.language_models.failures import failure_of_outcome, failure_of_r
 from generation.language_models.ledger import Ledger
 from generation.language_models.limits import Limits, Patience, limits_of
 from generation.language_models.prices import cost
-from generation.language_models.providers import endpoint, split_name
+from generation.language_models.providers import endpoint, key_of, split_name
 from generation.language_models.records import (
     OUTCOMES,
     REPLAYED,
@@ -52,6 +53,10 @@ _FORMS = ("native", "tool", "prompted")
 _UNSENT = Outcome("unavailable", was_sent=False)
 _NEXT_FORM: dict[tuple[str, str, str], str] = {}
 """(model, host, form) → form that the server understands instead, as found out by this process."""
+_UNREADABLE: dict[str, set[str] | None] = {}
+"""host → calls that had something else than a reply, while none had one; None once one had."""
+_SENDINGS_UNREADABLE, _CALLS_UNREADABLE = 2, 3
+"""Sendings of such a call, since a proxy may fail once; and calls after which it is the wrong server."""
 
 
 class _Passing(Exception):
@@ -219,14 +224,22 @@ class Exchange(ABC):
                 try:
                     got = await self._until_settled(call, key, joint, counted, form, sendings)
                 except _Passing as error:
-                    raise failure_of_outcome(self.settings, self._server, call, key, error.outcome) from None
+                    raise self._failure(call, key, error.outcome) from None
                 if isinstance(got, _Got):
+                    _UNREADABLE[self._server.host] = None
                     return got
                 following = _FORMS[_FORMS.index(form) + 1 :]
                 if got.cause != "form" or call.schema is None or not following:
-                    raise failure_of_outcome(self.settings, self._server, call, key, got)
+                    raise self._failure(call, key, got)
                 # The server does not know this way to ask for JSON; the row says so.
                 _NEXT_FORM[self.settings.name, self._server.host, form] = following[0]
+
+    def _failure(self, call: Call, key: str, outcome: Outcome) -> ModelFailure:
+        unreadable = _UNREADABLE.setdefault(self._server.host, set()) if outcome.cause == "no_reply" else None
+        if unreadable is not None:
+            unreadable.add(key)
+        is_wrong = unreadable is not None and len(unreadable) >= _CALLS_UNREADABLE
+        return failure_of_outcome(self.settings, self._server, call, key, outcome, is_wrong_server=is_wrong)
 
     async def _until_settled(
         self, call: Call, key: str, joint: _Joint, counted: int, form: str, sendings: _Sendings
@@ -271,7 +284,7 @@ class Exchange(ABC):
                 raise
             except Exception as error:
                 # A fault of ours or of a library, maybe behind a reply that is paid for: told, not sent again.
-                told = self._scrub(f"{type(error).__name__}: {error}")
+                told = self._scrub_error(f"{type(error).__name__}: {error}")
                 outcome = replace(outcome, error=f"no reply could be read: {told}"[:1000])
                 raise
             finally:
@@ -335,7 +348,8 @@ class Exchange(ABC):
 
     def _clean(self, outcome: Outcome, counted: int) -> Outcome:
         """Without secrets, and with tokens counted by us where the server gave none."""
-        text, error = self._scrub(outcome.text), self._scrub(outcome.error)
+        text, error = self._scrub(outcome.text), self._scrub_error(outcome.error)
+        outcome = replace(outcome, sent_on_to=self._scrub_error(outcome.sent_on_to))
         if outcome.status in REPLAYED and outcome.status != "too_long" and outcome.input_tokens is None:
             written = self.count([Message("assistant", text)]) if text else 0
             outcome = replace(outcome, input_tokens=counted, output_tokens=written, usage_source="counted")
@@ -343,6 +357,10 @@ class Exchange(ABC):
 
     def _scrub(self, text: str) -> str:
         return scrub(plain(text), self._environment)
+
+    def _scrub_error(self, text: str) -> str:
+        own_key = key_of(split_name(self.settings.name)[0], self._environment)
+        return scrub(plain(text), self._environment, own_key=own_key)
 
     def _scrubbed(self, call: Call) -> Call:
         messages = tuple(replace(message, text=self._scrub(message.text)) for message in call.messages)
@@ -359,6 +377,8 @@ class Exchange(ABC):
         if not isinstance(error, _Passing):
             return False
         if error.outcome.cause == "unreachable" and error.sending >= self._patience.unreachable:
+            return False
+        if error.outcome.cause == "no_reply" and error.sending >= _SENDINGS_UNREADABLE:
             return False
         wait = error.outcome.retry_after
         if wait is None:

@@ -13,7 +13,9 @@ from generation.language_models.calls import (
     TooLong,
     Truncated,
     Unreachable,
+    Unreadable,
     WrongKey,
+    WrongServer,
 )
 from generation.language_models.providers import PROVIDERS, Endpoint, split_name
 from generation.language_models.records import Outcome, Reply
@@ -49,12 +51,17 @@ def failure_of_reply(settings: ModelSettings, call: Call, reply: Reply) -> Model
 
 
 def failure_of_outcome(
-    settings: ModelSettings, server: Endpoint, call: Call, key: str, outcome: Outcome
+    settings: ModelSettings, server: Endpoint, call: Call, key: str, outcome: Outcome, *, is_wrong_server: bool = False
 ) -> ModelFailure:
-    """What a request that brought no reply ends in, after all its sendings."""
+    """What a request that brought no reply ends in, after all its sendings.
+
+    Args:
+        is_wrong_server: no call to this server had a reply, so that this one's is no accident.
+    """
     provider = split_name(settings.name)[0]
     known = PROVIDERS[provider]
-    said = f": {outcome.error[:_SHOWN]}" if outcome.error else ""
+    shown = outcome.error[:_SHOWN]
+    said = f": {shown}" if shown else ""
     match outcome.cause:
         case "key":
             return WrongKey(
@@ -84,6 +91,25 @@ def failure_of_outcome(
                 which=f"{server.host}{said}",
                 advice="Is it running, and is the network there? What is done is kept."
                 + (f" Its address is in {known.address_variable}." if known.address_variable else ""),
+                key=key,
+            )
+        case "redirect":
+            return WrongServer(
+                f"{server.host} sends requests on to {outcome.sent_on_to}, where prompts and keys are not sent unasked",
+                which=settings.name,
+                advice=f"Set {known.address_variable} to that address if it is meant."
+                if known.address_variable
+                else "Is a proxy or a login page between here and the provider?",
+                key=key,
+            )
+        case "no_reply":
+            failure = WrongServer if is_wrong_server else Unreadable
+            return failure(
+                f"{server.host} answers, but not with a chat completion{f' ({shown})' if shown else ''}",
+                which=settings.name if is_wrong_server else call.item,
+                advice=f"Look at {known.address_variable}: is it a server of models, and is its path right (often /v1)?"
+                if known.address_variable
+                else "Run the command again later.",
                 key=key,
             )
     if outcome.status == "rejected":

@@ -9,13 +9,15 @@ import re
 import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from generation.language_models.calls import Call, NoSuchModel, WrongKey
 from generation.language_models.exchange import Exchange
-from generation.language_models.providers import PROVIDERS, key_of, split_name
+from generation.language_models.providers import PROVIDERS, key_of, key_variable, split_name
 from generation.language_models.records import Outcome, plain
+from generation.language_models.responses import NoReply, SentOn, chain, inspect
 from generation.language_models.tokens import schema_in_words
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ _ASKS_FOR_JSON = re.compile(
     re.I,
 )
 _WINDOW = re.compile(r"context.{0,12}(size|length|window)|maximum context|prompt is too long|too many tokens", re.I)
+_MOST_TOKENS = 10**8
+"""More than any request can use: a server that says so counts wrongly."""
 _MODEL_REASONS = re.compile(r"(o\d|gpt-5)")
 
 
@@ -104,7 +108,7 @@ class Gateway(Exchange):
                 if following is None:
                     raise NoSuchModel("the model cannot be asked", which=f"{settings.name}: {error}") from None
                 form = following
-            except line.errors as error:
+            except (SentOn, NoReply, *line.errors) as error:
                 return _failed(error, {**sent, "output": form}, call)
             else:
                 return _outcome(response, {**sent, "output": form})
@@ -126,8 +130,12 @@ class Gateway(Exchange):
                 advice=f"Set {' or '.join(known.keys)}."
                 + (f" A server without keys is named in {known.address_variable}." if known.address_variable else ""),
             )
-        if key is not None and not key.isascii():
-            raise WrongKey(f"the key for {server.host} holds characters that no key has", which=self.settings.name)
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise WrongKey(
+                f"{key_variable(provider, self._environment)} holds a line break or another character that no key has",
+                which=self.settings.name,
+                advice="Set it again, to the key alone.",
+            )
         _quieten()
         from httpx2 import HTTPError, Timeout
         from pydantic_ai.exceptions import AgentRunError
@@ -135,6 +143,9 @@ class Gateway(Exchange):
 
         # One kind of client for all SDKs: it keeps its own time to connect, whatever a request's time-out is.
         http = create_async_httpx2_client(timeout=Timeout(self.settings.timeout, connect=_CONNECT_SECONDS))
+        # Before an SDK sees a response: they follow redirects by themselves, with prompt and key.
+        http.follow_redirects = False
+        http.event_hooks = {**http.event_hooks, "response": [partial(inspect, provider)]}
         errors = (AgentRunError, HTTPError, OSError)
         headers = {"Authorization": server.authorization} if server.authorization else {}
         options = {"api_key": key or _NO_KEY, "base_url": server.address, "max_retries": 0, "http_client": http}
@@ -180,10 +191,15 @@ class Gateway(Exchange):
 
 
 def _quieten() -> None:
-    """A model that takes no temperature or seed is told of in the settings' notes, not by a warning for each call."""
+    """What is told elsewhere is not told by a warning for each call.
+
+    A model that takes no temperature or seed is named in the settings' notes, and who counted tokens in each row.
+    """
     from pydantic_ai.exceptions import UnsupportedSettingWarning
+    from pydantic_ai.usage import UsageExtractionFailedWarning
 
     warnings.filterwarnings("ignore", category=UnsupportedSettingWarning)
+    warnings.filterwarnings("ignore", category=UsageExtractionFailedWarning)
     warnings.filterwarnings("ignore", message="Sampling parameters .* are not supported")
 
 
@@ -251,7 +267,8 @@ def _outcome(response: "ModelResponse", parameters: dict[str, object]) -> Outcom
         status = "truncated"
     else:
         status = "answered" if text.strip() else "empty"
-    is_counted = usage.has_values()
+    counts = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens or 0)
+    is_counted = usage.has_values() and all(isinstance(n, int) and 0 <= n <= _MOST_TOKENS for n in counts)
     return Outcome(
         status,
         text,
@@ -266,8 +283,19 @@ def _outcome(response: "ModelResponse", parameters: dict[str, object]) -> Outcom
 
 def _failed(error: Exception, parameters: dict[str, object], call: Call) -> Outcome:
     """What an error of a request means."""
+    from pydantic import ValidationError
     from pydantic_ai import exceptions as e
 
+    for cause in chain(error):
+        if isinstance(cause, SentOn):
+            return Outcome(
+                "rejected", error=str(cause), cause="redirect", sent_on_to=cause.address, parameters=parameters
+            )
+        if isinstance(cause, NoReply):
+            error = cause
+        elif isinstance(cause, ValidationError) and isinstance(error, e.UnexpectedModelBehavior):
+            fields = cause.errors(include_url=False, include_input=False)[:3]
+            error = NoReply("; ".join(f"{'.'.join(map(str, field['loc']))}: {field['msg']}" for field in fields))
     told = _told(error)
     code = getattr(error, "status_code", None)
 
@@ -296,8 +324,8 @@ def _failed(error: Exception, parameters: dict[str, object], call: Call) -> Outc
             return outcome("unavailable", is_billed_unknown=True)
         case e.ModelServerError() | e.ModelUnavailableError():
             return outcome("unavailable", retry_after=retry_after)
-        case e.UnexpectedModelBehavior():
-            return outcome("unavailable", is_billed_unknown=True)  # a reply that is none, of a proxy for instance
+        case NoReply() | e.UnexpectedModelBehavior():
+            return outcome("unavailable", "no_reply", is_billed_unknown=True)
         case e.ModelHTTPError() if code in (408, 409, 425):
             return outcome("timed_out" if code == 408 else "unavailable", retry_after=retry_after)
         case _ if code in (400, 413, 422) and _WINDOW.search(told):
@@ -305,7 +333,9 @@ def _failed(error: Exception, parameters: dict[str, object], call: Call) -> Outc
         case _ if code in (400, 404, 405, 422, 501) and call.schema is not None and _ASKS_FOR_JSON.search(told):
             return outcome("rejected", "form")
     # Without a status: a reply that is no JSON, for instance, which may be paid for.
-    return outcome("rejected") if code else outcome("unavailable", is_billed_unknown=True)
+    if code == 405:
+        return outcome("rejected", "no_reply")
+    return outcome("rejected") if code else outcome("unavailable", "no_reply", is_billed_unknown=True)
 
 
 def _told(error: Exception) -> str:

@@ -4,7 +4,7 @@ What a name and the environment make of it is in `names`; the clients are made i
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -88,12 +88,17 @@ def endpoint(provider: str, environment: Mapping[str, str]) -> Endpoint:
     """
     known = PROVIDERS[provider]
     given = environment.get(known.address_variable, "").strip() if known.address_variable else ""
-    address, authorization = without_user(given or known.address)
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        address, authorization = without_user(given or known.address)
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and _is_host(parts.hostname or "") and parts.port != 0
+    except ValueError:  # brackets that do not close, a port that is no number or above 65,535
+        is_address = False
+    if not is_address:
         raise BadInput(
             "the server's address is no http address",
-            which=f"{known.address_variable}={address}",
+            # What is no address cannot be taken apart: whatever stands before an @ may be a password.
+            which=f"{known.address_variable}={'…' if '@' in given else given}",
             advice="Give one such as http://127.0.0.1:8080/v1.",
         )
     return Endpoint(
@@ -107,7 +112,21 @@ def endpoint(provider: str, environment: Mapping[str, str]) -> Endpoint:
 
 def key_of(provider: str, environment: Mapping[str, str]) -> str | None:
     """The provider's key; None where no variable holds one."""
-    return next((value for name in PROVIDERS[provider].keys if (value := environment.get(name, "").strip())), None)
+    return next((value for _, value in _keys(provider, environment)), None)
+
+
+def key_variable(provider: str, environment: Mapping[str, str]) -> str | None:
+    """The variable that holds the provider's key; None where none does."""
+    return next((name for name, _ in _keys(provider, environment)), None)
+
+
+def _keys(provider: str, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name in PROVIDERS[provider].keys if (value := environment.get(name, "").strip()))
+
+
+def _is_host(host: str) -> bool:
+    """Raises ValueError where no name can be made of it."""
+    return bool(host.encode("idna")) and host.isprintable() and not any(map(str.isspace, host))
 
 
 def _is_private(host: str) -> bool:

@@ -43,10 +43,12 @@ class Outcome:
     Attributes:
         status: of the ledger's row.
         cause: why it was rejected or not answered, where that decides what happens next: `key`, `model`, `quota`,
-            `form` (it does not know this way to ask for JSON), `unreachable`.
+            `form` (it does not know this way to ask for JSON), `unreachable`, `redirect` (to `sent_on_to`), `no_reply`
+            (what came is no reply of a model).
         was_sent: something left this machine, so that there is a row of it.
         is_billed_unknown: the server may have written a reply and may charge for it, but nobody saw it.
         retry_after: seconds the server asks to wait.
+        sent_on_to: address the server names instead of its own.
         parameters: as sent.
     """
 
@@ -62,6 +64,7 @@ class Outcome:
     was_sent: bool = True
     is_billed_unknown: bool = False
     retry_after: float | None = None
+    sent_on_to: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
 
     def reply(self, key: str) -> Reply:

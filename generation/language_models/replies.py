@@ -203,9 +203,7 @@ def read(text: str, model: type[Model], schema: Mapping | None = None) -> Readin
             problems += [reason for _, reason in told]
             items = {_item(loc) for loc, _ in told}
             if None in items:
-                raise Unfit(
-                    "the reply does not have the shape asked for", which=told_of(problems), text=text
-                ) from None
+                raise Unfit("the reply does not have the shape asked for", which=told_of(problems), text=text) from None
             for loc in sorted((loc for loc in items if loc), key=_by_place, reverse=True):
                 _drop(found, loc)
 

@@ -5,6 +5,7 @@ header, or what has the form of a provider's key, wherever it comes from.
 """
 
 import base64
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -50,8 +51,16 @@ _HEADER = re.compile(
 _BEARER = re.compile(r"\b(bearer|basic)\s+(?=\S*\d)[A-Za-z0-9+/=._~-]{16,}", re.IGNORECASE)
 
 
-def scrub(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The text with every secret replaced by `[secret]`; text without one comes back as it is."""
+def scrub(text: str, environment: Mapping[str, str] = os.environ, *, own_key: str | None = None) -> str:
+    """The text with every secret replaced by `[secret]`; text without one comes back as it is.
+
+    Args:
+        own_key: taken out as a word however short it is; for what a server or a library says, not for prompts and
+            replies, which a key such as `none` would damage.
+    """
+    if own_key:
+        for value in sorted(set(_forms(own_key)), key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MARK, text)
     # Prompts are long and secrets rare: looking for plain pieces first takes a tenth of the time.
     for value in _known(tuple(environment.items())):
         if value in text:
@@ -108,7 +117,10 @@ def _of_address(address: str) -> Iterator[str]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The value as it is, and as it stands in addresses and JSON."""
+    """The value as it is, and as it stands in addresses, in JSON and in what Python prints."""
     yield value
-    yield quote(value, safe="")
-    yield value.replace("\\", "\\\\").replace('"', '\\"')
+    yield quote(value, safe="", errors="surrogateescape")
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield repr(value)[1:-1]
+    yield repr(value.encode(errors="surrogateescape"))[2:-1]

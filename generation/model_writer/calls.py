@@ -53,7 +53,7 @@ FIELDS: Mapping[str, frozenset[str]] = {
         "refine": "topic number title role words draft neighbours papers paper_ids is_markdown is_brief",
         "revise": "title sentences papers paper_ids",
         "compare": "title most_rows papers paper_ids is_brief",
-        "verdict": "sentences papers",
+        "verdict": "sentences papers sentence_count",
     }.items()
 }
 """Operation → fields that its template must use, all of them and no other."""
@@ -193,8 +193,8 @@ def verdict_call(settings: ModelSettings, count: Count, request: DraftRequest, s
     lines = [numbered(i, s, ()) for i, s in enumerate(sentences, start=1)]
     form = schemas.verdict_form(settings, len(sentences))
     return _with_papers(
-        settings, count, "verdict", f"{request.number} {request.title}", papers, lambda _: form, {},
-        texts={"sentences": [lines]},
+        settings, count, "verdict", f"{request.number} {request.title}", papers, lambda _: form,
+        {"sentence_count": len(sentences)}, texts={"sentences": [lines]},
     )  # fmt: skip
 
 

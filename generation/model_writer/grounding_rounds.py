@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from generation.grounding import Embed, Source, check_draft, sources_of, without_unborne
 from generation.language_models.calls import Call, ModelFailure, Unfit, WindowTooSmall
-from generation.language_models.replies import Reading, read
+from generation.language_models.replies import Reading, guarded, read, told_of
 from generation.model_writer.asking import ask_for
 from generation.model_writer.calls import NoRoom, revise_call, verdict_call
 from generation.model_writer.schemas import ReviseReply, VerdictReply
 from generation.model_writer.telling import Told
-from generation.model_writer.texts import lines_of, sentence_of
+from generation.model_writer.texts import is_whole, lines_of, sentence_of
 from generation.prompting.fencing import cleaned
 from generation.values import Check, Failure, SectionDraft, Sentence, Verdict
 from generation.writing import DraftRequest, GroundRequest
@@ -92,7 +92,8 @@ async def _revised(
     call, bad = _fitting_revision(gateway, asked, bad)
     reason = "; ".join(f"“{s.text[:80]}”: {_why(s)}" for s in bad)
     call = replace(call, repairs=bad[0].calls[-1] if bad[0].calls else "", reason=reason)
-    result = await ask_for(gateway, call, lambda text: _read_revised(text, len(bad), call.evidence))
+    reader = guarded(lambda text: _read_revised(text, len(bad), call.evidence), call.most_tokens)
+    result = await ask_for(gateway, call, reader)
     written = SectionDraft(
         draft.number, draft.title,
         (tuple(replace(s, calls=(*bad[n - 1].calls, *result.keys)) for n, s in result.value.items() if s.text),),
@@ -149,6 +150,9 @@ def _read_revised(text: str, count: int, shown: Sequence[str]) -> Reading[dict[i
             problems.append(f"there is no further sentence number {item.number}")
             continue
         lines = lines_of(item.text, item.papers, shown)
+        if lines and not is_whole(lines[-1].text):
+            problems.append(f"sentence {item.number} breaks off before its end: “… {lines[-1].text[-60:]}”")
+            continue
         if refused := [p for line in lines for p in line.refused]:
             problems.append(f"these ids are not among those that may be cited: {', '.join(refused)}")
         # A sentence that became two is one again, with the papers of both.
@@ -164,7 +168,7 @@ def _read_revised(text: str, count: int, shown: Sequence[str]) -> Reading[dict[i
             else Sentence("written", "")
         )
     if not found:
-        raise Unfit("the reply holds none of the sentences", which="; ".join(problems), text=text)
+        raise Unfit("the reply holds none of the sentences", which=told_of(problems), text=text)
     if missing := [str(n) for n in range(1, count + 1) if n not in found]:
         problems.append(f"these sentences are missing: {', '.join(missing)}")
     return Reading(found, tuple(problems))
@@ -188,7 +192,8 @@ async def _judged(gateway, asked: DraftRequest, draft: SectionDraft, item: str, 
 
     async def ask(call: Call, sentences: Sequence[Sentence]) -> None:
         try:
-            result = await ask_for(gateway, call, lambda text: _read_verdicts(text, len(sentences)))
+            reader = guarded(lambda text: _read_verdicts(text, len(sentences)), call.most_tokens)
+            result = await ask_for(gateway, call, reader)
         except ModelFailure as error:
             told.add(item, "verdict", _left(f"{item}: not judged", error))
         else:
@@ -256,7 +261,7 @@ def _read_verdicts(text: str, count: int) -> Reading[dict[int, Verdict]]:
     if missing := [str(n) for n in range(1, count + 1) if n not in found]:
         problems.append(f"there is no verdict for sentence {', '.join(missing)}")
     if not found:
-        raise Unfit("the reply holds no verdict", which="; ".join(problems), text=text)
+        raise Unfit("the reply holds no verdict", which=told_of(problems), text=text)
     return Reading(found, tuple(problems))
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from generation.language_models.calls import Unfit
-from generation.language_models.replies import Reading
+from generation.language_models.replies import Reading, told_of
 from generation.model_writer.schemas import QUERIES, Heading
-from generation.model_writer.texts import plain
+from generation.model_writer.texts import plain, without_mark
 from generation.outline_plans import heading_key
 from generation.values import Pattern
 from generation.writing import SectionPlan
@@ -22,6 +22,8 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 120
+_MOST_READ = 4
+"""Times as many headings as asked for are read, so that others can stand in for those that are taken."""
 
 
 def read_plans(
@@ -46,7 +48,7 @@ def read_plans(
     told, seen = list(problems), {heading_key(t): t for t in taken}
     examples = tuple(p.outline_id for p in patterns)
     plans: list[SectionPlan] = []
-    for heading in headings:
+    for heading in headings[: _MOST_READ * count]:
         title = title_of(heading.title)
         key = heading_key(title)
         if not key:
@@ -57,7 +59,7 @@ def read_plans(
             seen[key] = title
             plans.append(_plan(title, heading, examples, told))
     if not plans:
-        raise Unfit(f"the reply has no {what}", which="; ".join(told), text=text)
+        raise Unfit(f"the reply has no {what}", which=told_of(told), text=text)
     if len(headings) != count:
         told.append(f"there are {len(headings)} {what}, exactly {count} are needed")
     return Reading(tuple(plans[:count]), tuple(told))
@@ -65,7 +67,7 @@ def read_plans(
 
 def title_of(text: str) -> str:
     """A heading without its number, marks and final stop, on one line."""
-    title = plain(text).strip(" #*_\"“”'")
+    title = plain(without_mark(text)).strip(" #*_:~`\"“”'\\")
     stripped = _NUMBERED.sub("", title, count=1).strip(" *_:：.-–—")
     return (stripped if re.search(r"\w", stripped) else title)[:_LONGEST].strip(" .:;,")
 

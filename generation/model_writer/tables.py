@@ -9,30 +9,58 @@ from dataclasses import replace
 
 from generation.captions import COMPARISON
 from generation.grounding import Embed, check_draft, sources_of
-from generation.language_models.replies import Reading, read
+from generation.language_models.replies import Reading, guarded, read
 from generation.model_writer.schemas import ComparedRow, CompareReply
-from generation.model_writer.texts import is_prose, plain
+from generation.model_writer.texts import is_prose, is_whole, plain
+from generation.outline_plans import heading_key
 from generation.stated_works import work_and_year
 from generation.values import Paper, Paragraph, SectionDraft, Sentence, StatedRow
 from generation.writing import CompareRequest
 
 COLUMNS = ("Work", "Year", "Approach", "Reported result")
 LEAST_ROWS = 3
-_ABSENT = "–"
+ABSENT = "–"
+_WANTS_MORE = re.compile(
+    r"\b(?:a|an|the|of|to|as|at|by|in|on|for|from|with|without|into|than|that|which|whose|such|and|or|but|can|may|is|are|"
+    r"was|were|be|been|has|have|had|its|their|this|these|between|through|via|using|when|while|where|not)\s*$|[,;:(\-]\s*$",
+    re.IGNORECASE,
+)
 
 
-def read_rows(text: str, shown: Sequence[str]) -> Reading[tuple[ComparedRow, ...]]:
-    """Rows of a reply, one a paper; those of papers that were not shown are left out and told."""
-    reading = read(text, CompareReply)
+@guarded
+def read_rows(text: str, shown: Sequence[str], schema: Mapping | None = None) -> Reading[tuple[ComparedRow, ...]]:
+    """Rows of a reply, one a paper; those of papers that were not shown are left out and told.
+
+    An approach that breaks off is absent, and a row whose result does is left out; both are told.
+    """
+    reading = read(text, CompareReply, schema)
+    longest = _longest(schema)
     rows: dict[str, ComparedRow] = {}
-    unknown = []
+    unknown, problems = [], list(reading.problems)
     for row in reading.value.rows:
-        if row.paper in shown:
-            rows.setdefault(row.paper, row)
-        else:
+        if row.paper not in shown:
             unknown.append(row.paper[:80])
+        elif _breaks_off(row.result, longest.get("result")):
+            problems.append(f"a result breaks off before its end: “… {row.result[-60:]}”")
+        elif row.paper not in rows:
+            if _breaks_off(row.approach, longest.get("approach")):
+                problems.append(f"an approach breaks off before its end: “… {row.approach[-60:]}”")
+                row = row.model_copy(update={"approach": ABSENT})
+            rows[row.paper] = row
     told = (f"these ids are not among those shown: {', '.join(dict.fromkeys(unknown))}",) if unknown else ()
-    return Reading(tuple(rows.values()), (*reading.problems, *told))
+    return Reading(tuple(rows.values()), (*problems, *told))
+
+
+def _longest(schema: Mapping | None) -> Mapping[str, int]:
+    """Field of a row → characters it may have."""
+    row = schema["properties"]["rows"]["items"]["properties"] if schema else {}
+    return {name: part["maxLength"] for name, part in row.items() if "maxLength" in part}
+
+
+def _breaks_off(text: str, longest: int | None) -> bool:
+    """Whether a decoder stopped in the midst of it: it is as long as it may be, or its last word wants another one."""
+    is_full = longest is not None and len(text) >= longest - 1 and not is_whole(text)
+    return is_full or bool(_WANTS_MORE.search(text))
 
 
 def table_of(
@@ -47,9 +75,14 @@ def table_of(
     """
     papers: Mapping[str, Paper] = {e.paper.paper_id: e.paper for e in request.evidence}
     said = [(row, plain(row.approach).rstrip("."), plain(row.result)) for row in rows]
-    said = [each for each in said if re.search(r"\d", each[2]) and is_prose(each[2])]
+    # A result is a figure, and not its approach said twice.
+    said = [
+        (row, approach, result)
+        for row, approach, result in said
+        if re.search(r"\d", result) and is_prose(result) and heading_key(result) != heading_key(approach)
+    ]
     cells = [
-        Sentence("written", text or _ABSENT, (row.paper,), place="table", calls=keys)
+        Sentence("written", text or ABSENT, (row.paper,), place="table", calls=keys)
         for row, approach, result in said
         for text in (approach, result)
     ]
@@ -63,10 +96,10 @@ def table_of(
     for i, (row, _, _) in enumerate(said):
         approach, result = checked[2 * i], checked[2 * i + 1]
         if _is_borne(result):
-            stated = approach.text if _is_borne(approach) else _ABSENT
+            stated = approach.text if _is_borne(approach) else ABSENT
             found.append((papers[row.paper], stated, result))
         # An approach that was not told cannot be taken out.
-        is_out = not _is_borne(result) or (not _is_borne(approach) and approach.text != _ABSENT)
+        is_out = not _is_borne(result) or (not _is_borne(approach) and approach.text != ABSENT)
         taken_out += is_out
     if len(found) < LEAST_ROWS:
         return (), taken_out

@@ -7,13 +7,13 @@ and addresses never come out. Not here: whether a paper bears its sentence (`gen
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from generation.citations import paper_of_key
 from generation.language_models.calls import Unfit
-from generation.language_models.replies import Reading, plain_text, read
+from generation.language_models.replies import Reading, guarded, plain_text, read, told_of
 from generation.mathtext import outside_math
 from generation.model_writer.schemas import DraftReply
 from generation.outline_plans import heading_key
@@ -31,9 +31,13 @@ _MONTH = r"(?:0[1-9]|1[0-2])"
 _ARXIV = rf"(?:(?:0[7-9]|1[0-4]){_MONTH}\.\d{{4}}|(?:1[5-9]|[2-9]\d){_MONTH}\.\d{{5}}|[a-z]+-[a-z]+/\d{{7}})(?:v\d+)?"
 _ONE_KEY = re.compile(r"@(?:\{([^{}\]\s]+)\}|([^\s\[\];,{}]+))")
 _ADDRESS = re.compile(
-    r"(?:https?|ftp|file|javascript)://?[^\s<>\"'”)\]]*|(?:javascript|mailto):[^\s<>\"'”)\]]+|data:[a-z]+/[^\s<>\"'”)\]]+|"
+    r"\b[a-z][a-z0-9+.-]*://?(?=[^\s/])(?<=//)[^\s<>\"'”)\]]*|(?:https?|ftp|file|javascript):/[^\s<>\"'”)\]]*|"
+    r"(?:javascript|mailto):[^\s<>\"'”)\]]+|data:[a-z]+/[^\s<>\"'”)\]]+|"
+    r"(?<![\w:/.\\$])//\w[^\s<>\"'”)\]]*|"
     r"\bwww\.[^\s<>\"'”)\]]+|"
-    r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|ai|edu|gov|dev|co|app|me|info|xyz|example|test|[a-z]{2})/[^\s<>\"'”)\]]*|"
+    # A host with a path or a query, whatever it ends in; but names of software ("Node.js/React") are words.
+    r"\b(?:[\w-]+\.)+(?!(?:js|ts|py|cpp|txt|json|csv)\b)[^\W\d_]{2,}(?::\d{2,5})?(?:/|\?[\w-]+=)[^\s<>\"'”)\]]*|"
+    r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{2,5})?/[^\s<>\"'”)\]]*|"
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b",
     re.IGNORECASE,
 )
@@ -41,7 +45,28 @@ _FINAL_STOPS = re.compile(r"[.,;:!?]*$")
 _EMPTY_BRACKETS = re.compile(r"\s+(?:\(\s*[,;]?\s*\)|\[\s*[,;]?\s*\])")
 _POINTS_NOWHERE = re.compile(r"\b(?:at|via|from|see|on|in|under|here|is|are)\W*$", re.IGNORECASE)
 _BEFORE_MARK = re.compile(r"\s+([.,;:!?])(?=\s|$)")
-_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+")
+_LIST_MARK = re.compile(r"^(?:\s*(?:\\?[-*+•‣▪·]|\d{1,2}\\?[.)]|\\?#{1,6}|\\?>|[:~`]{3,}|(?:\\?[-*_]){3,})(?:\s+|$))+")
+_MARK_WITHIN = re.compile(
+    r"([.!?][”\")\]]?(?:\s*[\ue000-\uf8ff])*)\s+(?:\\?[-*+•‣▪]|[:~`]{3,}|(?:\\?[-*_]){3,}|\\?#{1,6})\s+(?=[^\W\d_a-z])"
+)
+"""Marks of lists, headings and blocks at the head of a sentence; and between two sentences."""
+
+_FENCES = re.compile(
+    r"<?/?\b(?:paper|draft|outline)-text\b(?:\s+[0-9a-f]{16}\b)?>?|(?<![\w.])[0-9a-f]{16}(?![\w.]*\w)>?", re.IGNORECASE
+)
+"""Fences of prompts, and their ids alone; no prose has a word of sixteen hexadecimal digits."""
+
+_LABEL = re.compile(r"^(?:(?:paragraph|heading|title|abstract|submitted|survey|text|sentence|passage \d+)\s*:\s*)+")
+"""Names of a prompt's fields that a model copied before a sentence."""
+
+_WHOLE = re.compile(r"[.!?…。！？](?:[\s)\]”\"\u2019'»]|\[\d+\])*$|[”\")]$")
+_LONGEST_SAID, _LONGEST_BLOCK, _LONGEST_MARKDOWN = 4000, 20_000, 30_000
+"""Characters of one text that should be a sentence, of a paragraph of Markdown and of a draft in it; the rest is not
+read. Reading Markdown takes time with the square of brackets that nobody closes: a second for these."""
+
+_MOST_PARAGRAPHS, _MOST_SENTENCES = 12, 24
+"""Of a draft in Markdown, for which no schema says how many there may be."""
+
 _IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS, _LEAST_IDEOGRAPHS = 2, 6
 _CITATION_PLACES = (0xE000, 0xF8FF)
@@ -74,27 +99,56 @@ class Line:
     refused: tuple[str, ...] = ()
 
 
-def read_draft(text: str, shown: Collection[str], *, is_markdown: bool) -> Reading[tuple[Paragraph, ...]]:
-    """Paragraphs of a reply, and the ids it names that were not shown as problems.
+@guarded
+def read_draft(
+    text: str, shown: Collection[str], *, is_markdown: bool, schema: Mapping | None = None
+) -> Reading[tuple[Paragraph, ...]]:
+    """Paragraphs of a reply; problems are ids it names that were not shown, lists longer than asked for, and sentences
+    that break off, which are left out unless there is nothing else.
 
     Raises:
-        Unfit: it holds no sentence.
+        Unfit: it holds no sentence; says why.
         EmptyReply, Refused, Truncated: as `replies.read`.
     """
+    problems: list[str] = []
     if is_markdown:
-        paragraphs, problems = list(_markdown_lines(plain_text(text), shown)), ()
+        written = plain_text(text)
+        if len(written) > _LONGEST_MARKDOWN:
+            problems.append(f"the text has {len(written):,} characters, of which {_LONGEST_MARKDOWN:,} can be taken")
+        paragraphs = _held_to_most(list(_markdown_lines(written[:_LONGEST_MARKDOWN], shown)), problems)
     else:
-        reading = read(text, DraftReply)
-        problems = reading.problems
+        reading = read(text, DraftReply, schema)
+        problems += reading.problems
         paragraphs = [
             [line for s in p.sentences for line in lines_of(s.text, s.papers, shown)] for p in reading.value.paragraphs
         ]
-    said = [p for p in _without_repeats(paragraphs) if p]
+    said = _whole_sentences([p for p in _without_repeats(paragraphs) if p], problems)
     if not said:
-        raise Unfit("the reply holds no sentence", text=text)
+        raise Unfit("the reply holds no sentence", which=told_of(problems), text=text)
     unknown = dict.fromkeys(i for p in said for line in p for i in line.refused)
     told = (f"these ids are not among those that may be cited: {', '.join(unknown)}",) if unknown else ()
     return Reading(tuple(tuple(sentence_of(line) for line in p) for p in said), (*problems, *told))
+
+
+def is_whole(text: str) -> bool:
+    """Whether a sentence comes to its end: a constrained decoder stops at the longest length, wherever that is."""
+    return bool(_WHOLE.search(text))
+
+
+def _held_to_most(paragraphs: list[list[Line]], problems: list[str]) -> list[list[Line]]:
+    if len(paragraphs) > _MOST_PARAGRAPHS:
+        problems.append(f"there are {len(paragraphs)} paragraphs, at most {_MOST_PARAGRAPHS} can be taken")
+    if any(len(p) > _MOST_SENTENCES for p in paragraphs):
+        problems.append(f"a paragraph has more than {_MOST_SENTENCES} sentences")
+    return [p[:_MOST_SENTENCES] for p in paragraphs[:_MOST_PARAGRAPHS]]
+
+
+def _whole_sentences(paragraphs: list[list[Line]], problems: list[str]) -> list[list[Line]]:
+    """The paragraphs without sentences that break off; all of them where none comes to its end."""
+    cut = [line for p in paragraphs for line in p if not is_whole(line.text)]
+    problems += [f"a sentence breaks off before its end: “… {line.text[-60:]}”" for line in cut]
+    whole = [kept for p in paragraphs if (kept := [line for line in p if is_whole(line.text)])]
+    return whole or paragraphs
 
 
 def sentence_of(line: Line) -> Sentence:
@@ -116,7 +170,8 @@ def lines_of(text: str, papers: Sequence[str], shown: Collection[str]) -> list[L
     text tell the others' papers.
     """
     # Whatever the text has of Markdown goes; a sentence has no structure.
-    found = list(_sentences(_LIST_MARK.sub("", " ".join(text.split())), shown))
+    lines = (_LIST_MARK.sub("", line) for line in text[:_LONGEST_SAID].splitlines())
+    found = list(_sentences(" ".join(" ".join(lines).split()), shown))
     listed, refused = _known(papers, shown)
     if not found:
         return []
@@ -133,11 +188,16 @@ def lines_of(text: str, papers: Sequence[str], shown: Collection[str]) -> list[L
 
 def plain(text: str) -> str:
     """Text as one line of prose: no Markdown marks, no HTML, no links, pictures or addresses; math stays."""
-    text = _HTML.sub("", text)
+    text = _FENCES.sub("", _HTML.sub("", text))
     text = outside_math(cleaned(text), _without_marks)
     text = _ADDRESS.sub(lambda m: _FINAL_STOPS.search(m.group(0)).group(0), text)
     text = _EMPTY_BRACKETS.sub("", text.replace(WITHHELD, ""))
     return _BEFORE_MARK.sub(r"\1", " ".join(text.split())).strip()
+
+
+def without_mark(text: str) -> str:
+    """Text without marks of a list, a heading or a block at its head."""
+    return _LIST_MARK.sub("", text)
 
 
 def is_prose(text: str) -> bool:
@@ -172,7 +232,7 @@ def _markdown_lines(text: str, shown: Collection[str]) -> Iterator[list[Line]]:
             continue
         if re.match(r"\[\d+\]:?\s", block.text) or heading_key(block.text) in ("references", "bibliography"):
             continue
-        lines = [_LIST_MARK.sub("", line) for line in block.text.splitlines()]
+        lines = [_LIST_MARK.sub("", line) for line in block.text[:_LONGEST_BLOCK].splitlines()]
         if found := list(_sentences(" ".join(lines), shown)):
             yield found
 
@@ -213,11 +273,13 @@ def _sentences(text: str, shown: Collection[str]) -> Iterator[Line]:
         return chr(_CITATION_PLACES[0] + len(tokens) - 1)
 
     # Characters of the private use area mark the places; text that brings its own loses them.
-    text = re.sub("[\ue000-\uf8ff]", "", text)
+    text = _LABEL.sub("", _LIST_MARK.sub("", _FENCES.sub("", re.sub("[\ue000-\uf8ff]", "", text)).lstrip()))
     text = in_brackets.sub(bare, _TOKEN.sub(held, text))
+    text = _MARK_WITHIN.sub(r"\1 ", text)
     marked = re.sub(r"([.!?])((?:\s*[\ue000-\uf8ff])+)", r"\2\1", text)
     for start, end in split(marked) or [(0, len(marked))]:
-        own = before.sub(bare, behind.sub(bare, marked[start:end]))
+        own = _LABEL.sub("", _LIST_MARK.sub("", marked[start : min(end, start + _LONGEST_SAID)].lstrip()))
+        own = before.sub(bare, behind.sub(bare, own))
         own = re.sub("([.!?])([\ue000-\uf8ff]+)[.]$", r"\2\1", own)
         if not re.search(r"[^\W\d_]{2,}", within.sub("", own)):
             own = within.sub(bare, own)

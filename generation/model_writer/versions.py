@@ -32,11 +32,15 @@ CODE = (
     "generation/captions.py",
     "generation/citations.py",
     "generation/extractive/composing.py",
+    "generation/extractive/concepts.py",  # this, facets, grouping and patterns: an outline that the model did not give
+    "generation/extractive/facets.py",
+    "generation/extractive/grouping.py",
     "generation/extractive/phrases.py",
     "generation/extractive/sentences.py",
     "generation/grounding.py",
     "generation/grounding_sources.py",
     "generation/grounding_terms.py",
+    "generation/model_writer/fallback.py",
     "generation/model_writer/framing.py",
     "generation/model_writer/grounding_rounds.py",
     "generation/model_writer/merging.py",
@@ -45,6 +49,7 @@ CODE = (
     "generation/model_writer/writer.py",
     "generation/naming.py",
     "generation/outline_plans.py",
+    "generation/patterns.py",
     "generation/stated_works.py",
     "generation/tidying.py",
 )

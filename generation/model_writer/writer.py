@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from corpus.hashing import text_hash
 from generation.cards import CardFailure, PaperCard
 from generation.grounding_sources import sources_of
 from generation.language_models.calls import FatalFailure, ModelFailure, WindowTooSmall
-from generation.language_models.replies import Reading, read
+from generation.language_models.replies import Reading, guarded, read
 from generation.model_writer import calls, versions
-from generation.model_writer.asking import ask_for
+from generation.model_writer.asking import Asked, ask_for
 from generation.model_writer.calls import FRAMING, Built, NoRoom
 from generation.model_writer.cards import card_of, shown_for_card
+from generation.model_writer.fallback import FALLEN_BACK, fullest, planned_without_model
 from generation.model_writer.framing import composed_for
 from generation.model_writer.grounding_rounds import grounded
 from generation.model_writer.merging import groups_of, merge_call, merge_calls, merge_fan
@@ -43,6 +44,8 @@ from generation.writing import (
     SectionPlan,
     SubsectionsRequest,
 )
+
+Value = TypeVar("Value")
 
 
 class ModelWriter:
@@ -124,7 +127,7 @@ class ModelWriter:
             built = calls.card_call(
                 self._gateway.settings, self._gateway.count, paper, is_full_text=bool(request.passages)
             )
-            asked = await ask_for(self._gateway, built.call, lambda text: read(text, CardReply))
+            asked = await self._ask(built, lambda text: read(text, CardReply))
         except FatalFailure:
             raise
         except ModelFailure as error:
@@ -136,12 +139,19 @@ class ModelWriter:
         return card_of(request, asked.value, self.name, self.card_version, asked.keys, paper.flags)
 
     async def outline(self, request: OutlineRequest) -> tuple[SectionPlan, ...]:
-        """Exactly as many sections as asked for, or what the model gave of them after all repairs; no papers in them."""
+        """Exactly as many sections as asked for, or what the model gave of them after all repairs; no papers in them.
+
+        Where it gave nothing of use, headings are the key phrases of the portion, which is told.
+        """
         if not request.evidence:
             return ()
         built = calls.outline_call(self._gateway.settings, self._gateway.count, request)
         self._leave_out(built, "outline")
-        return await self._planned(built, SectionsReply, request.section_count, FRAMING, request.patterns)
+        try:
+            return await self._planned(built, SectionsReply, request.section_count, FRAMING, request.patterns)
+        except FALLEN_BACK as error:
+            plans = await asyncio.to_thread(planned_without_model, request, self._embed, FRAMING)
+            return self._instead(built, plans, "its headings are key phrases of the papers", error)
 
     def merge_count(self, rough: int, sections: int) -> int:
         """Calls that merge so many rough outlines."""
@@ -166,7 +176,24 @@ class ModelWriter:
             return rough[0]
         built = merge_call(self._gateway.settings, self._gateway.count, request, rough)
         taken = (*request.taken, *FRAMING)
-        return await self._planned(built, SectionsReply, request.section_count, taken, request.patterns)
+        try:
+            return await self._planned(built, SectionsReply, request.section_count, taken, request.patterns)
+        except FALLEN_BACK as error:
+            plans = fullest(rough, request.section_count, taken)
+            return self._instead(built, plans, "one of the rough outlines stands for all", error)
+
+    def _instead(
+        self, built: Built, plans: tuple[SectionPlan, ...], what: str, error: ModelFailure
+    ) -> tuple[SectionPlan, ...]:
+        """Plans that the model did not make, with a note.
+
+        Raises:
+            ModelFailure: there are none.
+        """
+        if not plans:
+            raise error
+        self._note(built, [f"{what}, since the model gave none: {error.message}"])
+        return plans
 
     async def subsections(self, request: SubsectionsRequest) -> tuple[SectionPlan, ...]:
         """Exactly as many subsections as asked for, or what the model gave of them after all repairs."""
@@ -233,16 +260,15 @@ class ModelWriter:
             item = f"{request.number} {request.title}"
             self._told.add(item, "compare", Failure(f"table of {item}: not made", error.message))
             return ()
-        asked = await ask_for(self._gateway, built.call, lambda text: read_rows(text, built.call.evidence))
+        asked = await self._ask(built, lambda text: read_rows(text, built.call.evidence, built.call.schema))
         self._note(built, asked.problems)
         table, taken_out = await asyncio.to_thread(table_of, request, asked.value, asked.keys, self._embed)
         self._told.taken_out[built.call.item] += taken_out
         return table
 
     async def _written(self, request: DraftRequest, built: Built) -> SectionDraft:
-        is_markdown = built.call.schema is None
-        shown = built.call.evidence
-        asked = await ask_for(self._gateway, built.call, lambda text: read_draft(text, shown, is_markdown=is_markdown))
+        shown, schema = built.call.evidence, built.call.schema
+        asked = await self._ask(built, lambda text: read_draft(text, shown, is_markdown=schema is None, schema=schema))
         self._note(built, asked.problems)
         return draft_of(request.number, request.title, asked.value, asked.keys)
 
@@ -261,9 +287,12 @@ class ModelWriter:
             reading = read(text, form)
             return read_plans(getattr(reading.value, name), most, taken, patterns, name, reading.problems, text)
 
-        asked = await ask_for(self._gateway, built.call, plans_of)
+        asked = await self._ask(built, plans_of)
         self._note(built, asked.problems)
         return asked.value
+
+    async def _ask(self, built: Built, reader: Callable[[str], Reading[Value]]) -> Asked[Value]:
+        return await ask_for(self._gateway, built.call, guarded(reader, built.call.most_tokens))
 
     def _note(self, built: Built, problems: Sequence[str]) -> None:
         if problems:

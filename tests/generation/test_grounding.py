@@ -237,6 +237,14 @@ def test_it_is_blind_to_contradiction(sources):
     assert s.checks[0].similarity > 0.8
 
 
+def test_it_is_blind_to_praise_in_the_words_of_the_title(make_paper):
+    """As the module says of itself; the verdict of a model is asked for that."""
+    paper = make_paper(DENSE, title="DenseNet: Dense Retrieval of Passages", abstract=ABSTRACTS[DENSE])
+    praise = written("DenseNet is the finest work on dense retrieval of passages.", DENSE)
+    [s] = check_draft(draft_of(praise), sources_of([Evidence(paper, None)]), Embedder(threads=1).embed).sentences()
+    assert s.checks[0].verdict == "grounded"
+
+
 def test_sentences_of_the_same_words_are_each_held_against_their_own_paper(sources):
     """Cells of a table, say: the first was held against nothing, and lost its citation."""
     text = "DenseNet trains two encoders on 1,200 questions."

@@ -197,6 +197,7 @@ def ledger(lake: Lake) -> Iterator[Ledger]:
 def gateway(ledger, environment):
     """Gateways of the ledger: `gateway(model, variables=…, **options)`."""
     exchange._NEXT_FORM.clear()
+    exchange._UNREADABLE.clear()
 
     def make(name: str = "openai:small", *, variables: dict | None = None, held: Ledger | None = None, **options):
         around = environment | (variables or {})

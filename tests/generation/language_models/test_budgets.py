@@ -66,6 +66,19 @@ def test_a_refusal_says_what_is_spent_left_and_needed():
     assert caught.value.is_retryable
 
 
+def test_a_refusal_names_what_requests_on_their_way_hold():
+    budget = Budget(most_tokens=5000, most_cost=0.5)
+
+    async def run():
+        await budget.reserve(3000, 0.1)
+        await budget.reserve(6000, 0.2)
+
+    with pytest.raises(OutOfBudget) as caught:
+        asyncio.run(run())
+    for words in ("0 of 5,000 tokens are spent and 3,000 more held", "2,000 are left", "$0.1000 more held", "$0.4000"):
+        assert words in caught.value.message
+
+
 def test_a_survey_stops_before_its_budget_whatever_the_server_does(server, gateway, call, said, ledger):
     chance = random.Random(7)
 

@@ -298,10 +298,14 @@ def test_a_host_that_takes_no_connection_is_given_up_long_before_a_replys_time_o
     assert time.monotonic() - started < 20, "the time-out of a reply is 180 s"
 
 
-def test_a_key_that_no_header_can_hold_is_said(server, gateway, call):
-    with pytest.raises(calls.WrongKey, match="no key has"):
-        asked(gateway(variables={"OPENAI_API_KEY": "“key-for-a-test”"}), call())
+@pytest.mark.parametrize("key", ["“key-for-a-test”", "abc1234\n5678zq", "abc1234\x005678zq"], ids=ascii)
+def test_a_key_that_no_header_can_hold_is_said(server, gateway, call, ledger, lake, key):
+    with pytest.raises(calls.WrongKey, match=r"OPENAI_API_KEY holds .* no key has") as caught:
+        asked(gateway(variables={"OPENAI_API_KEY": key}), call())
     assert server.requests == []
+    assert rows(ledger, lake) == []
+    for piece in ("key-for", "abc1234", "5678zq"):
+        assert piece not in caught.value.message
 
 
 def test_no_server_is_named_without_its_user(server, gateway, call, ledger, lake):

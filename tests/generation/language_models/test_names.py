@@ -71,6 +71,25 @@ def test_a_bad_value_is_refused_with_its_variable(variable, value):
         model_settings("openai:gpt-4o", environment={variable: value})
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://u:hunter2@[bad",
+        "http://[bad",
+        "http://127.0.0.1:99999/v1",
+        "http://127.0.0.1:0/v1",
+        "http://u:hunter2@127.0.0.1:port/v1",
+        "http://u:hunter2/x@models.example.org/v1",
+        "http://two words/v1",
+        "http://a..b/v1",
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_its_variable_and_without_its_password(address):
+    with pytest.raises(BadInput, match="OPENAI_BASE_URL") as caught:
+        model_settings("openai:gpt-4o", environment={"OPENAI_BASE_URL": address})
+    assert "hunter2" not in caught.value.message
+
+
 def test_arguments_come_before_the_environment():
     environment = {"LITHOUSE_MODEL_WINDOW": "100", "LITHOUSE_MODEL_CONCURRENCY": "2", "LITHOUSE_MODEL_OUTPUT": "tool"}
     found = model_settings("openai:m", environment=environment, window=500, concurrency=3)

@@ -1,6 +1,7 @@
 """No secret leaves the gateway: not in a row, not in an error, not in a log."""
 
 import asyncio
+import json
 import logging
 
 import pytest
@@ -52,6 +53,33 @@ def test_a_secret_is_marked(text):
 def test_what_is_no_secret_stays(text):
     environment = {"LITHOUSE_MODEL_TOKENS_PER_MINUTE": "12345678", "TOKENIZERS": "false", "EDITOR": "understanding"}
     assert scrub(text, environment) == text
+
+
+@pytest.mark.parametrize("form", [repr, lambda v: repr(v.encode()), json.dumps], ids=["repr", "bytes", "json"])
+def test_a_secret_is_marked_as_it_is_printed(form):
+    secret = "abc1234\n56\u00fc78zq\t'"
+    told = scrub(f"Illegal header value {form(secret)}", {"A_TOKEN": secret})
+    assert MARK in told
+    assert "78zq" not in told
+    assert "abc1234" not in told
+
+
+def test_a_servers_own_key_is_marked_in_errors_however_short_and_only_there(server, gateway, call, said, ledger, lake):
+    server.script = lambda number, request: (
+        said("none of these") if number else said(status=400, error="the key none is bad, nonetheless")
+    )
+    one = gateway(variables={"OPENAI_API_KEY": "none"})
+
+    async def run():
+        with pytest.raises(calls.Rejected, match=r"the key \[secret\] is bad, nonetheless"):
+            await one.ask(call())
+        answer = await one.ask(call())
+        await one.aclose()
+        return answer.text
+
+    assert asyncio.run(run()) == "none of these"
+    ledger.flush()
+    assert "key none" not in str(lake.read("language_model_calls").to_dicts())
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=("Cc", "Zs")), min_size=8), st.text())
