@@ -188,6 +188,14 @@ def _verdict(asked: Asked) -> dict:
     return {"verdicts": [{"number": n, "verdict": "supported"} for n in _numbers(asked, "verdicts")]}
 
 
+def _phrase(sentence: str) -> str:
+    """The first words of a sentence, up to one that can end a phrase."""
+    words = sentence.split()[:10]
+    while len(words) > 3 and (len(words[-1].strip(",;:")) < 6 or words[-1].lower().strip(",;:") in _STOP):
+        words.pop()
+    return " ".join(words).strip(",;: ")
+
+
 def _compare(asked: Asked) -> dict:
     """Papers that report a number: what they build, and the sentence with the number."""
     rows = []
@@ -196,7 +204,9 @@ def _compare(asked: Asked) -> dict:
         result = next((s for s in sentences if re.search(r"\d", s) and len(s) <= 240), None)
         approach = next((s for s in sentences if _BUILDS.search(s)), sentences[0]).rstrip(".")
         if result:
-            rows.append({"paper": paper.paper_id, "approach": shortened(approach), "result": shortened(result)})
+            rows.append(
+                {"paper": paper.paper_id, "approach": _phrase(shortened(approach)), "result": shortened(result)}
+            )
     return {"rows": rows}
 
 
