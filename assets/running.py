@@ -91,6 +91,8 @@ def _reason(result) -> LithouseError:
         error = data.error
         while error and error.cause:
             error = error.cause
+        if error and error.cls_name == "DagsterExecutionInterruptedError":
+            raise KeyboardInterrupt  # Dagster catches the person's Ctrl-C and calls it a failed step
         text = " ".join((error.message if error else "unknown").split())
         return PermanentFailure(
             f"asset {event.step_key} failed", which=text[:600], advice=f"Run {result.run_id} in `lithouse ui`."

@@ -5,9 +5,9 @@ unpartitioned asset is never checked. So: the corpus is compared with what its s
 compared, and a stage runs only if its result is not in the lake for the edition that would come out now.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from corpus.tables import Lake
 from generation import editions, stages, texts
 from generation.editions import Edition
 from generation.model_access import EXTRACTIVE, ModelAccess
-from generation.model_writer.plan import Plan
+from generation.model_writer.call_plan import Plan
 from generation.outline_plans import as_json
 from generation.pools import Pool, build_pool
 from generation.topics import Topic
@@ -43,105 +43,87 @@ class Written:
     stages_run: tuple[str, ...]
 
 
-def survey(
-    home: Path,
-    topic: Topic,
-    method: str,
-    writer: str,
-    *,
-    parser: str = DEFAULT_PARSER,
-    most_files: int | None = None,
-    force: bool = False,
-    plan: Outline | None = None,
-    access: ModelAccess | None = None,
-    progress: Progress | None = None,
-) -> Written:
-    """Materialize a topic's survey; what is done for the edition that would come out now is not done again.
+@dataclass(frozen=True)
+class Request:
+    """How a topic's survey is asked for.
 
-    Args:
+    Attributes:
         plan: the outline that a person gave; None where the method makes its own.
         parser: reads files that were not read yet, or that another parser could not read.
         most_files: read now, those of the best papers first; None for all.
         force: compute every stage again, and read files again whose last status may change.
         access: how models may be asked, and what the run may spend.
+    """
+
+    method: str
+    writer: str
+    parser: str = DEFAULT_PARSER
+    most_files: int | None = None
+    force: bool = False
+    plan: Outline | None = None
+    access: ModelAccess = field(default_factory=ModelAccess)
+
+    @property
+    def reader(self) -> Reader:
+        return reader_named(self.parser, self.most_files)
+
+    @property
+    def reading(self) -> dict[str, object]:
+        """Configuration of `topic_documents`."""
+        return {"parser": self.parser, "retry": self.force, "most_files": self.most_files}
+
+
+def survey(home: Path, topic: Topic, request: Request, progress: Progress | None = None) -> Written:
+    """Materialize a topic's survey; what is done for the edition that would come out now is not done again.
 
     Raises:
         LithouseError: with the reason; finished stages stay.
     """
-    reader = reader_named(parser, most_files)  # refused before anything is done
-    reading = {"parser": parser, "retry": force, "most_files": most_files}
-    with _at_work(home, topic, progress, access) as (workshop, topic):
-        return _survey(workshop, topic, method, writer, reader, reading, plan)
+    with _at_work(home, topic, request, progress) as (workshop, topic):
+        return _survey(workshop, topic, request)
 
 
-def outline(
-    home: Path,
-    topic: Topic,
-    method: str,
-    writer: str,
-    *,
-    parser: str = DEFAULT_PARSER,
-    most_files: int | None = None,
-    access: ModelAccess | None = None,
-    progress: Progress | None = None,
-) -> Edition:
+def outline(home: Path, topic: Topic, request: Request, progress: Progress | None = None) -> Edition:
     """Materialize a topic up to its outline; the edition whose outline is then in the lake.
 
-    Args and Raises:
-        As `survey`.
+    Raises:
+        LithouseError: as `survey`.
     """
-    reader = reader_named(parser, most_files)
-    reading = {"parser": parser, "retry": False, "most_files": most_files}
-    with _at_work(home, topic, progress, access) as (workshop, topic):
-        _evidence(workshop, topic, writer, reader, reading)
-        desk = stages.open_desk(workshop, topic, method, writer)
+    with _at_work(home, topic, request, progress) as (workshop, topic):
+        _evidence(workshop, topic, request)
+        desk = stages.open_desk(workshop, topic, request.method, request.writer)
         if editions.load_outline(workshop.lake, desk.edition) is None:
-            config = {STAGES[0]: writer_settings(writer, workshop.access)}
-            run(home, STAGES[:1], progress, partition=(topic.key, method), config=config, access=workshop.access)
+            _run_stages(workshop, topic, request, STAGES[:1])
         return desk.edition
 
 
-def estimate(
-    home: Path,
-    topic: Topic,
-    method: str,
-    writer: str,
-    *,
-    parser: str = DEFAULT_PARSER,
-    most_files: int | None = None,
-    plan: Outline | None = None,
-    access: ModelAccess | None = None,
-    progress: Progress | None = None,
-) -> Plan:
+def estimate(home: Path, topic: Topic, request: Request, progress: Progress | None = None) -> Plan:
     """The calls a model would still take for this survey; its pool and documents, which cost nothing, are made.
 
-    Args and Raises:
-        As `survey`.
+    Raises:
+        LithouseError: as `survey`.
     """
-    reader = reader_named(parser, most_files)
-    reading = {"parser": parser, "retry": False, "most_files": most_files}
-    with _at_work(home, topic, progress, access) as (workshop, topic):
-        due = (
-            BY_TOPIC[:2]
-            if _pool_is_due(workshop, topic)
-            else BY_TOPIC[1:2] * texts.documents_due(workshop, topic, reader)
-        )
+    with _at_work(home, topic, request, progress) as (workshop, topic):
+        due: tuple[str, ...] = ()
+        if _pool_is_due(workshop, topic):
+            due = BY_TOPIC[:2]
+        elif texts.documents_due(workshop, topic, request.reader):
+            due = BY_TOPIC[1:2]
         if due:
-            run(home, due, progress, partition=topic.key, config={BY_TOPIC[1]: reading})
-        return stages.plan_calls(workshop, topic, method, writer, plan)
+            run(home, due, progress, partition=topic.key, config={BY_TOPIC[1]: request.reading})
+        return stages.plan_calls(workshop, topic, request.method, request.writer, request.plan)
 
 
 @contextmanager
-def _at_work(
-    home: Path, topic: Topic, progress: Progress | None, access: ModelAccess | None = None
-) -> Iterator[tuple[Workshop, Topic]]:
+def _at_work(home: Path, topic: Topic, request: Request, progress: Progress | None) -> Iterator[tuple[Workshop, Topic]]:
     """The topic as it was first named, while this process has it for itself and the corpus stays as it is."""
+    reader_named(request.parser, request.most_files)  # one that there is none of is refused before anything is done
     lake = Lake(home)
     cutoff_of(lake, topic)
     editions.store_topic(lake, topic, datetime.now(UTC))
     topic = editions.load_topic(lake, topic.key)  # "rag" is the topic first named "RAG", and keeps that title
     with _index_as_corpus(home, lake, progress), one_topic(home, topic.key):
-        yield Workshop(home, progress, access or ModelAccess()), topic
+        yield Workshop(home, progress, request.access), topic
 
 
 @contextmanager
@@ -160,24 +142,15 @@ def _index_as_corpus(home: Path, lake: Lake, progress: Progress | None) -> Itera
                 run(home, ("corpus_snapshot", "paper_index"), progress)
 
 
-def _survey(
-    workshop: Workshop,
-    topic: Topic,
-    method: str,
-    writer: str,
-    reader: Reader,
-    reading: Mapping[str, object],
-    plan: Outline | None,
-) -> Written:
-    home, lake, progress, access = workshop.home, workshop.lake, workshop.progress, workshop.access
-    done = _evidence(workshop, topic, writer, reader, reading)
-    desk = stages.open_desk(workshop, topic, method, writer, plan=plan)
+def _survey(workshop: Workshop, topic: Topic, request: Request) -> Written:
+    lake = workshop.lake
+    done = _evidence(workshop, topic, request)
+    desk = stages.open_desk(workshop, topic, request.method, request.writer, plan=request.plan)
     # An outline that was made while a card could not be written would not come out again with the card.
-    is_all_due = reading["retry"] or (writer != EXTRACTIVE and "paper_cards" in done)
+    is_all_due = request.force or (request.writer != EXTRACTIVE and "paper_cards" in done)
     due = STAGES if is_all_due else _due(lake, desk.edition)
     if due:
-        config = writer_settings(writer, access) | ({"outline": as_json(plan)} if plan else {})
-        run(home, due, progress, partition=(topic.key, method), config=dict.fromkeys(due, config), access=access)
+        _run_stages(workshop, topic, request, due)
     row = editions.finished(lake, desk.edition)
     if row is None:
         raise PermanentFailure(
@@ -186,18 +159,25 @@ def _survey(
     return Written(row, desk.edition, (*done, *due))
 
 
-def _evidence(
-    workshop: Workshop, topic: Topic, writer: str, reader: Reader, reading: Mapping[str, object]
-) -> list[str]:
+def _run_stages(workshop: Workshop, topic: Topic, request: Request, names: tuple[str, ...]) -> None:
+    config = writer_settings(request.writer, request.access)
+    config |= {"outline": as_json(request.plan)} if request.plan else {}
+    run(
+        workshop.home, names, workshop.progress, partition=(topic.key, request.method),
+        config=dict.fromkeys(names, config), access=request.access,
+    )  # fmt: skip
+
+
+def _evidence(workshop: Workshop, topic: Topic, request: Request) -> list[str]:
     """Make what is due of the topic's pool, documents and cards; what ran."""
-    if reading["retry"] or _pool_is_due(workshop, topic):
+    if request.force or _pool_is_due(workshop, topic):
         done = [*BY_TOPIC]
     else:
-        done = [name for name, is_due in _texts_due(workshop, topic, writer, reader) if is_due]
+        done = [name for name, is_due in _texts_due(workshop, topic, request) if is_due]
     if done:
-        config = {"topic_documents": reading, "paper_cards": writer_settings(writer, workshop.access)}
+        config = {"topic_documents": request.reading, "paper_cards": writer_settings(request.writer, request.access)}
         config = {name: values for name, values in config.items() if name in done}
-        run(workshop.home, done, workshop.progress, partition=topic.key, config=config, access=workshop.access)
+        run(workshop.home, done, workshop.progress, partition=topic.key, config=config, access=request.access)
     return done
 
 
@@ -221,11 +201,11 @@ def _tell_pool(home: Path, topic: str, pool: Pool) -> None:
         pool_tags(instance, topic, pool.content_hash, len(pool.rows))
 
 
-def _texts_due(workshop: Workshop, topic: Topic, writer: str, reader: Reader) -> Iterator[tuple[str, bool]]:
+def _texts_due(workshop: Workshop, topic: Topic, request: Request) -> Iterator[tuple[str, bool]]:
     """topic_documents and paper_cards, and whether they are due; new documents may make cards due."""
-    documents = texts.documents_due(workshop, topic, reader)
+    documents = texts.documents_due(workshop, topic, request.reader)
     yield "topic_documents", documents
-    yield "paper_cards", documents or texts.cards_due(workshop, topic, writer)
+    yield "paper_cards", documents or texts.cards_due(workshop, topic, request.writer)
 
 
 def _due(lake: Lake, edition: Edition) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def main() -> None:
         started = time.monotonic()
         outcome = refreshing.refresh(home, open_mirror(given.mirror), given.cutoff)
         refreshed = time.monotonic()
-        written = runs.survey(home, topic, "surveyforge", "extractive")
+        written = runs.survey(home, topic, runs.Request("surveyforge", "extractive"))
         done = time.monotonic()
         _print_steps(home)
     papers = len(outcome.report.seen)

@@ -1,4 +1,4 @@
-"""Paper cards: what a paper contributes, how, what it found and where it ends, each in the paper's own words.
+"""Paper cards: what a paper contributes, how, what it found and where it ends, each with where the paper says so.
 
 Values only. How a card is written is the writers' matter; what names one is that of `card_store`.
 """

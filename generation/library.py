@@ -62,7 +62,8 @@ class Library:
         self._index = index
         self._hidden = view.hidden_ids()
         self.card_keys: Mapping[str, CardKey] = {}
-        self.has_cards_of_abstracts = False
+        self.is_for_a_model = False
+        """A model writes: cards of abstracts count too, and what cards rest on is shown."""
         self.consulted: dict[str, Consultation] = {}
 
     @property
@@ -140,7 +141,7 @@ class Library:
             NotFound: the card that the paper should have is not there.
         """
         key = self.card_keys.get(paper_id)
-        if key is None or (key.document is None and not self.has_cards_of_abstracts):
+        if key is None or (key.document is None and not self.is_for_a_model):
             return None
         if paper_id not in self._cards:
             raise NotFound(
@@ -164,7 +165,7 @@ class Library:
 
     @cached_property
     def _cards(self) -> dict[str, PaperCard]:
-        wanted = {p: key for p, key in self.card_keys.items() if key.document or self.has_cards_of_abstracts}
+        wanted = {p: key for p, key in self.card_keys.items() if key.document or self.is_for_a_model}
         return load_cards(self.view, wanted)
 
     def passages(self, paper_id: str) -> tuple[EvidencePassage, ...]:

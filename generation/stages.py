@@ -27,7 +27,7 @@ from generation.language_models.records import call_key
 from generation.library import Library, open_library
 from generation.markdown import PICTURES_FOLDER, markdown
 from generation.model_access import EXTRACTIVE, OpenWriter, named_writer, open_writer
-from generation.model_writer.plan import Plan, Planner, outline_calls, survey_calls
+from generation.model_writer.call_plan import Plan, Planner, outline_calls, survey_calls
 from generation.outline_plans import PERSON, as_json, completed
 from generation.page import page
 from generation.pictures import drawn
@@ -38,7 +38,7 @@ from generation.text_notes import notes_on_texts
 from generation.texts import carded, cards_hash, cards_of, cards_to_write, with_card_failures
 from generation.topics import Topic
 from generation.values import Failure, Outline, Paper, Survey
-from generation.workshop import Calls, Workshop, view_of
+from generation.workshop import CallProgress, Workshop, view_of
 from generation.writing import Writer
 from indexes.piece_index import piece_versions
 from ingestion.errors import BadInput, NotFound
@@ -90,7 +90,7 @@ class Desk:
     def plan_progress(self, calls: int) -> None:
         """Tell the stage's progress how many calls are to come."""
         told = self.opened.gateway.on_answer if self.opened.gateway else None
-        if isinstance(told, Calls):
+        if isinstance(told, CallProgress):
             told.planned = calls
 
 
@@ -150,7 +150,7 @@ def _desk(
     view = view_of(lake, topic)
     library = open_library(view, workshop.index, topic, rows)
     library.card_keys = cards_of(view, carded(library.papers(library.pool), writer), writer)
-    library.has_cards_of_abstracts = writer.asks_a_model
+    library.is_for_a_model = writer.asks_a_model
     hashed = text_hash(as_json(plan))[:12] if plan else outline_hash
     edition = Edition(
         topic, method.name, writer.name, editions.parameters_of(method, writer, hashed), view.cutoff, pool_hash(rows),

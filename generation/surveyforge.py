@@ -380,5 +380,5 @@ def _evidence(
         library.standing(paper_id),
         library.card(paper_id),
         passages,
-        library.quotes(paper_id) if library.has_cards_of_abstracts else (),
+        library.quotes(paper_id) if library.is_for_a_model else (),
     )

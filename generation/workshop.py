@@ -19,7 +19,7 @@ from indexes.paper_index import PaperIndex
 from ingestion.errors import NotFound
 
 
-class Calls:
+class CallProgress:
     """Progress of a stage that asks a model: calls done of those planned; tokens and cost of the run so far.
 
     Attributes:
@@ -83,9 +83,9 @@ class Workshop:
     def tell(self, what: str) -> Callable[[int, int], None] | None:
         return (lambda done, total: self.progress(what, done, total)) if self.progress else None
 
-    def tell_calls(self, asset: str, writer: str) -> Calls | None:
+    def tell_calls(self, asset: str, writer: str) -> CallProgress | None:
         """Tells of each answer of a model; None where nobody listens."""
-        return Calls(f"{asset}: asking {writer}", self.progress, self.access.budget) if self.progress else None
+        return CallProgress(f"{asset}: asking {writer}", self.progress, self.access.budget) if self.progress else None
 
 
 def cutoff_of(lake: Lake, topic: Topic) -> date:

@@ -22,6 +22,7 @@ def command(as_json: bool) -> None:
     from assets import refreshing
     from assets.commands import refresh_command, survey_command
     from assets.results import refresh_result
+    from assets.runs import Request
     from generation.topics import define_topic
     from ingestion.dates import parse_cutoff
     from ingestion.mirror import open_mirror
@@ -33,4 +34,4 @@ def command(as_json: bool) -> None:
     if not as_json:
         refresh_command.show(refresh_result(outcome, source))
     note(f'lithouse survey "{TOPIC}"')
-    survey_command.write(home, define_topic(TOPIC), "surveyforge", "extractive", force=False, as_json=as_json)
+    survey_command.write(home, define_topic(TOPIC), Request("surveyforge", "extractive"), as_json=as_json)

@@ -47,7 +47,10 @@ def command(
     found = _newest(lake, home, topic, method, model, asked | {"withdrawn": withdrawn})
     if found is None:
         tell_assumptions(writer, access)
-        found = _made(home, topic, method, writer, parser, read, asked | {"withdrawn": withdrawn}, access)
+        from assets.runs import Request
+
+        request = Request(method, writer, parser, read, access=access)
+        found = _made(home, topic, asked | {"withdrawn": withdrawn}, request)
     key, title, edition = found
     outline = editions.outline_of(lake, key, edition)
     rows = lake.read("outlines", topic=key, edition=edition).sort("position").to_dicts()
@@ -90,12 +93,9 @@ def _newest(lake, home, topic: str, method: str, model: str | None, asked: dict)
     return (row["topic"], row["title"], row["edition"]) if row["method"] == method or "/" in name else None
 
 
-def _made(home, topic: str, method: str, model: str, parser: str, read, asked: dict, access) -> tuple[str, str, str]:
+def _made(home, topic: str, asked: dict, request) -> tuple[str, str, str]:
     from assets import runs
 
     with progress_bars() as told:
-        edition = runs.outline(
-            home, topic_asked(home, topic, **asked), method, model, parser=parser, most_files=read, access=access,
-            progress=told,
-        )  # fmt: skip
+        edition = runs.outline(home, topic_asked(home, topic, **asked), request, told)
     return edition.topic.key, edition.topic.title, edition.id

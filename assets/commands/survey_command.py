@@ -16,7 +16,6 @@ from assets.commands.topic_options import (
     topic_options,
 )
 from assets.home import lithouse_home
-from ingestion.documents.parsing.parsers import DEFAULT_PARSER
 
 
 @click.command("survey", cls=Command)
@@ -52,24 +51,19 @@ def command(
         verdicts=verdicts, replay=replay,
     )  # fmt: skip
     tell_assumptions(model, access)
-    if estimate:
-        _estimate(home, chosen, method, model, parser, read, plan, access, as_json)
-        return
-    write(
-        home, chosen, method, model, parser=parser, most_files=read, plan=plan, access=access, force=force,
-        as_json=as_json,
-    )  # fmt: skip
+    from assets.runs import Request
+
+    request = Request(method, model, parser, read, force, plan, access)
+    (_estimate if estimate else write)(home, chosen, request, as_json=as_json)
 
 
-def _estimate(home, topic, method: str, model: str, parser: str, read, plan, access, as_json: bool) -> None:
+def _estimate(home, topic, request, *, as_json: bool) -> None:
     from assets import runs
     from assets.results import plan_result
 
     with progress_bars() as told:
-        planned = runs.estimate(
-            home, topic, method, model, parser=parser, most_files=read, plan=plan, access=access, progress=told
-        )
-    result = plan_result(topic, model, planned)
+        planned = runs.estimate(home, topic, request, told)
+    result = plan_result(topic, request.writer, planned)
     if as_json:
         print_json(result)
         return
@@ -80,7 +74,7 @@ def _estimate(home, topic, method: str, model: str, parser: str, read, plan, acc
         )
     cost = result["most_cost"] if isinstance(result["most_cost"], str) else f"at most ${result['most_cost']:.4f}"
     click.echo(
-        f"“{topic.title}” by {model}: {result['calls']:,} calls, {result['in_ledger']:,} of them answered by the ledger; "
+        f"“{topic.title}” by {request.writer}: {result['calls']:,} calls, {result['in_ledger']:,} of them answered by the ledger; "
         f"about {result['input_tokens']:,} tokens in and at most {result['most_output_tokens']:,} out; cost {cost}. "
         "Nothing was asked."
     )
@@ -99,31 +93,15 @@ def _plan(home, topic, method: str, file: Path):
     return planned(edited.nodes, topic.title, newest_outline(Lake(home), topic.key, method, edited.edition))
 
 
-def write(
-    home,
-    topic,
-    method: str,
-    model: str,
-    *,
-    parser: str = DEFAULT_PARSER,
-    most_files: int | None = None,
-    plan=None,
-    access=None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def write(home, topic, request, *, as_json: bool) -> None:
     """Materialize and report; exits 3 where the survey is partial."""
     from assets import runs
     from assets.results import survey_result
     from corpus.tables import Lake
 
-    check_names(method, model)
     started = time.monotonic()
     with progress_bars() as told:
-        written = runs.survey(
-            home, topic, method, model, parser=parser, most_files=most_files, force=force, plan=plan, access=access,
-            progress=told,
-        )  # fmt: skip
+        written = runs.survey(home, topic, request, told)
     result = survey_result(home, written.row, Lake(home), time.monotonic() - started, written.stages_run)
     if as_json:
         print_json(result)

@@ -8,6 +8,7 @@ and addresses never come out. Not here: whether a paper bears its sentence (`gen
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,6 +22,7 @@ from generation.prompting.fencing import cleaned
 from generation.prompting.instructions import WITHHELD
 from generation.tidying import blocks, tidied
 from generation.values import Check, Paragraph, SectionDraft, Sentence
+from ingestion.identity import UnreadableId, parse_paper_id
 from ingestion.sentences import split
 
 NOT_SHOWN = "the paper was not shown to the writer"
@@ -305,11 +307,10 @@ def _known(keys: Sequence[str], shown: Collection[str]) -> tuple[tuple[str, ...]
     known, unknown = [], []
     for key in keys:
         key = key.strip().strip("[]@").strip()
-        plain_key = re.sub(r"^arxiv:\s*|(?<=\d)v\d+$", "", key, flags=re.IGNORECASE)
+        with suppress(UnreadableId):
+            key = key if key in shown else parse_paper_id(key).value
         if key in shown:
             known.append(key)
-        elif plain_key in shown:
-            known.append(plain_key)
         elif key:
             unknown.append(cleaned(key)[:80])
     return tuple(dict.fromkeys(known)), tuple(dict.fromkeys(unknown))

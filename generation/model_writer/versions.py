@@ -25,6 +25,8 @@ _BOTH = (
     "generation/prompting/fencing.py",
     "generation/prompting/instructions.py",
     "generation/prompting/templates.py",
+    "ingestion/identity.py",
+    "ingestion/paper_key.py",
     "ingestion/sentences.py",
 )
 CODE = (
@@ -44,7 +46,7 @@ CODE = (
     "generation/model_writer/framing.py",
     "generation/model_writer/grounding_rounds.py",
     "generation/model_writer/merging.py",
-    "generation/model_writer/plans.py",
+    "generation/model_writer/section_plans.py",
     "generation/model_writer/tables.py",
     "generation/model_writer/writer.py",
     "generation/naming.py",

@@ -26,8 +26,8 @@ from generation.model_writer.fallback import FALLEN_BACK, fullest, planned_witho
 from generation.model_writer.framing import composed_for
 from generation.model_writer.grounding_rounds import grounded
 from generation.model_writer.merging import groups_of, merge_call, merge_calls, merge_fan
-from generation.model_writer.plans import read_plans
 from generation.model_writer.schemas import CardReply, SectionsReply, SubsectionsReply
+from generation.model_writer.section_plans import read_plans
 from generation.model_writer.tables import LEAST_ROWS, read_rows, table_of
 from generation.model_writer.telling import Told
 from generation.model_writer.texts import draft_of, read_draft

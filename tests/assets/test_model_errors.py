@@ -1,8 +1,14 @@
 """What can go wrong between us and a model, each told in one paragraph that says what, which and what to do."""
 
 import errno
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
+
+from tests.servers.fixtures import wait_until
 
 pytestmark = pytest.mark.run
 
@@ -90,3 +96,18 @@ def test_a_full_disk_loses_no_reply_in_silence(small, ask, scripted, monkeypatch
     monkeypatch.setattr(spool.Spool, "add", full)
     told = ask(scripted(), "survey", TOPIC, "--json")
     _assert_one_clear_message(told, "LedgerFull")
+
+
+def test_a_person_who_stops_a_survey_is_told_that_it_goes_on(small, home, scripted):
+    server = scripted(rules=[{"do": "stall"}])
+    told = subprocess.Popen(
+        [sys.executable, "-m", "assets.cli", "survey", TOPIC, "--model", "openai:scripted"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "LITHOUSE_HOME": str(home), "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-scripted-0123"},
+    )  # fmt: skip
+    wait_until(lambda: server.count()["in_process"] > 0, 60)
+    told.send_signal(signal.SIGINT)
+    _, said = told.communicate(timeout=60)
+    assert told.returncode == 130, said
+    assert "Stopped" in said
+    assert "Dagster" not in said

@@ -69,7 +69,7 @@ def test_or08_of_twenty_topics_three_without_evidence_fail_with_reasons_and_only
         for title in order:
             try:
                 done[title] = runs.survey(
-                    home, define_topic(title, pool_size=6), "surveyforge", "extractive"
+                    home, define_topic(title, pool_size=6), runs.Request("surveyforge", "extractive")
                 ).stages_run
             except NoEvidence as error:
                 failed[title] = error.message

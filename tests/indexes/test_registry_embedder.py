@@ -18,7 +18,6 @@ from ingestion.errors import BadInput, NotFound, PermanentFailure, TransientFail
 
 pytestmark = pytest.mark.run
 
-pytest.importorskip("openai", reason="the optional package openai is not installed")
 
 DAY = date(2024, 12, 31)
 KEY = "sk-secret-of-this-test"

@@ -121,7 +121,7 @@ def themed_papers() -> list[Paper]:
 class SmallLibrary:
     """What `SurveyForge` reads of a library, over papers in memory."""
 
-    has_cards_of_abstracts = False
+    is_for_a_model = False
 
     def __init__(self, papers: Sequence[Paper], title: str = "Retrieval") -> None:
         self.topic = define_topic(title)

@@ -7,12 +7,13 @@ import pytest
 
 from generation.language_models import calls
 from generation.language_models.budgets import Budget
+from tests.generation.language_models.asking import rows
 
 PASSWORD = "hunter2-hunter2"
 HTML = "<!doctype html><title>Welcome</title>"
 
 
-def asked(gateway, *made):
+def outcomes(gateway, *made):
     """Answers or failures of calls asked one after another, the client closed at the end."""
 
     async def one(call):
@@ -28,11 +29,6 @@ def asked(gateway, *made):
             await gateway.aclose()
 
     return asyncio.run(run())
-
-
-def rows(ledger, lake):
-    ledger.flush()
-    return lake.read("language_model_calls").sort("asked_at").to_dicts()
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -57,7 +53,7 @@ def test_a_redirect_sends_prompt_and_key_nowhere_else(
     server.script = script
     provider = model.partition(":")[0]
     variables = {variable: f"{server.address}/v1", f"{provider.upper()}_API_KEY": "key-for-a-test"}
-    (failure,) = asked(gateway(model, variables=variables), call())
+    (failure,) = outcomes(gateway(model, variables=variables), call())
     assert isinstance(failure, calls.WrongServer)
     assert failure.is_fatal
     assert f"sends requests on to http://localhost:{server.server_port}" in failure.message
@@ -70,7 +66,7 @@ def test_a_redirect_sends_prompt_and_key_nowhere_else(
 
 def test_a_redirect_on_the_same_server_names_the_path(server, gateway, call, said):
     server.says(said(status=308, headers={"Location": "/api/v1/chat/completions?token=1"}))
-    (failure,) = asked(gateway(), call())
+    (failure,) = outcomes(gateway(), call())
     assert f"{server.address}/api/v1/chat/completions," in failure.message
 
 
@@ -97,7 +93,7 @@ def test_what_is_no_chat_completion_is_sent_twice_and_shown(server, gateway, cal
     server.says(said(raw=body))
     budget = Budget(most_tokens=10_000)
     one = gateway(budget=budget)
-    (failure,) = asked(one, call())
+    (failure,) = outcomes(one, call())
     assert isinstance(failure, calls.Unreadable)
     assert not failure.is_fatal
     assert f"127.0.0.1:{server.server_port} answers, but not with a chat completion (" in failure.message
@@ -112,14 +108,14 @@ def test_what_is_no_chat_completion_is_sent_twice_and_shown(server, gateway, cal
 
 def test_three_calls_without_any_reply_are_a_wrong_server(server, gateway, call, said):
     server.says(said(raw=HTML))
-    failures = asked(gateway(), *(call(text) for text in ("a", "a", "b", "c")))
+    failures = outcomes(gateway(), *(call(text) for text in ("a", "a", "b", "c")))
     assert [type(failure) for failure in failures] == [calls.Unreadable] * 3 + [calls.WrongServer]
     assert failures[-1].is_fatal
 
 
 def test_a_server_that_has_replied_once_is_none_that_serves_no_models(server, gateway, call, said):
     server.says(said(), said(raw=HTML))
-    answer, *failures = asked(gateway(), *(call(str(n)) for n in range(5)))
+    answer, *failures = outcomes(gateway(), *(call(str(n)) for n in range(5)))
     assert answer.text == "An answer."
     assert {type(failure) for failure in failures} == {calls.Unreadable}
 
@@ -130,7 +126,7 @@ def test_tokens_that_cannot_be_are_counted_by_us_and_the_reply_is_kept(
 ):
     server.says(said("Some words.", usage=usage))
     one = gateway()
-    (answer,) = asked(one, call())
+    (answer,) = outcomes(one, call())
     assert answer.text == "Some words."
     assert answer.input_tokens == one.count(call().messages)
     assert 0 < answer.output_tokens < 100

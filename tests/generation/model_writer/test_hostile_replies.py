@@ -9,8 +9,8 @@ import pytest
 from generation.language_models.calls import EmptyReply, Refused, Truncated, Unfit
 from generation.language_models.replies import guarded, plain_text, read
 from generation.model_writer.grounding_rounds import _read_revised
-from generation.model_writer.plans import title_of
 from generation.model_writer.schemas import DraftReply
+from generation.model_writer.section_plans import title_of
 from generation.model_writer.tables import ABSENT, read_rows
 from generation.model_writer.texts import is_whole, lines_of, plain, read_draft
 from generation.writing import CompareRequest, Evidence, MergeRequest, OutlineRequest, SectionPlan

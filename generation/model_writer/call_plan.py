@@ -72,6 +72,23 @@ class Plan:
         return sum(part.calls for part in self.parts)
 
 
+_FRAMING: tuple[Role, ...] = ("introduction", "open_problems", "conclusion")
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """How many leaves, sections with parts, and sections an outline has, and what frames them."""
+
+    leaves: int
+    parents: int
+    sections: int
+    framing: tuple[Role, ...]
+
+    @property
+    def drafts(self) -> int:
+        return self.leaves + self.parents + len(self.framing)
+
+
 class Planner:
     """Plans the calls of one survey by one model.
 
@@ -114,17 +131,10 @@ class Planner:
         if outline is None:
             shape = _shape(library, method, len(evidence))
             parts += self._outline(topic, library, method, evidence, shape)
-            leaves, parents, sections = (
-                shape.sections * (shape.parts or 1),
-                shape.parts and shape.sections,
-                shape.sections,
-            )
+            nodes = _nodes_of_shape(shape)
         else:
-            body = [n for n in outline.nodes if n.role == "body"]
-            leaves = sum(n.role == "body" for n in outline.leaves())
-            sections = sum(n.level == 1 for n in body)
-            parents = len(body) - leaves
-        parts += self._survey(topic, method, evidence, leaves, parents, sections, verdicts=verdicts)
+            nodes = _nodes_of(outline)
+        parts += self._survey(topic, method, evidence, nodes, verdicts=verdicts)
         parts = [part for part in parts if part.calls]
         paid = [cost(self._settings, part.input_tokens, part.most_output_tokens) for part in parts]
         return Plan(tuple(parts), None if None in paid else sum(paid))
@@ -166,35 +176,33 @@ class Planner:
         topic: Topic,
         method: SurveyForge,
         evidence: Sequence[Evidence],
-        leaves: int,
-        parents: int,
-        sections: int,
+        nodes: _Nodes,
         *,
         verdicts: bool,
     ) -> list[PlannedCalls]:
         node = OutlineNode("2", "A heading of some length", _WORDS)
         shown = tuple(evidence[: method.options.kept_per_query])
-        headings = tuple((str(i), node.title, "body") for i in range(leaves))
+        headings = tuple((str(i), node.title, "body") for i in range(nodes.leaves))
 
         def request(role: Role) -> DraftRequest:
             return DraftRequest(topic.title, node.number, node.title, _WORDS, role, shown, outline=headings)
 
         settings, count = self._settings, self._count
-        drafts = {role: calls.draft_call(settings, count, request(role)).call for role in _ROLES}
         body = request("body")
-        like = _as_long_as(drafts["body"].most_tokens, [e.paper.paper_id for e in shown])
+        draft = calls.draft_call(settings, count, body).call
+        like = _as_long_as(draft.most_tokens, [e.paper.paper_id for e in shown])
         refine = _if_it_fits(calls.refine_call, settings, count, RefineRequest(like, (like, like), body))
-        framing = [drafts["introduction"], drafts["open_problems"], drafts["conclusion"]]
+        framing = [calls.draft_call(settings, count, request(role)).call for role in nodes.framing]
         found = [
-            self._like("survey", "draft", [drafts["body"]], leaves + parents, framing),
-            *(self._like("survey", "refine", [call], leaves) for call in refine),
+            self._like("survey", "draft", [draft], nodes.leaves + nodes.parents, framing),
+            *(self._like("survey", "refine", [call], nodes.leaves) for call in refine),
         ]
         if verdicts:
             judged = _if_it_fits(calls.verdict_call, settings, count, body, list(like.sentences()))
-            found += [self._like("survey", "verdict", [c], leaves + parents + len(framing)) for c in judged]
+            found += [self._like("survey", "verdict", [call], nodes.drafts) for call in judged]
         if len(shown) >= LEAST_ROWS:
             table = _if_it_fits(calls.compare_call, settings, count, CompareRequest("2", node.title, shown))
-            found += [self._like("survey", "compare", [call], sections) for call in table]
+            found += [self._like("survey", "compare", [call], nodes.sections) for call in table]
         return found
 
     def _exact(self, asset: str, built: Sequence[Call]) -> PlannedCalls:
@@ -238,17 +246,24 @@ def outline_calls(library: Library, method: SurveyForge, writer: Writer) -> int:
 
 def survey_calls(outline: Outline, *, verdicts: bool) -> int:
     """Calls that a survey along this outline takes, if every node has evidence and every section a table."""
+    nodes = _nodes_of(outline)
+    return nodes.drafts + nodes.leaves + nodes.sections + (nodes.drafts if verdicts else 0)
+
+
+def _nodes_of(outline: Outline) -> _Nodes:
     body = [n for n in outline.nodes if n.role == "body"]
     leaves = sum(n.role == "body" for n in outline.leaves())
-    drafts = len(outline.nodes)
-    return drafts + leaves + sum(n.level == 1 for n in body) + (drafts if verdicts else 0)
+    framing = tuple(n.role for n in outline.nodes if n.role != "body")
+    return _Nodes(leaves, len(body) - leaves, sum(n.level == 1 for n in body), framing)
+
+
+def _nodes_of_shape(shape: Shape) -> _Nodes:
+    parents = shape.sections if shape.parts else 0
+    return _Nodes(shape.sections * (shape.parts or 1), parents, shape.sections, _FRAMING)
 
 
 def _shape(library: Library, method: SurveyForge, papers: int) -> Shape:
     return method.shape(papers, method.section_count(papers, method.patterns(library)))
-
-
-_ROLES: tuple[Role, ...] = ("body", "introduction", "open_problems", "conclusion")
 
 
 def _as_long_as(tokens: int, paper_ids: Sequence[str]) -> SectionDraft:
